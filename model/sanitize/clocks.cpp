@@ -19,6 +19,22 @@ void raise(std::vector<sequence>& row, const std::vector<sequence>& by) {
 block_clock::block_clock(std::uint64_t block, std::uint32_t warps, bool independent)
     : block_(block), first_warp_(static_cast<std::uint32_t>(block * warps)), independent_(independent), warps_(warps) {}
 
+bool block_clock::restart(std::uint64_t block) {
+  const auto learned = [](const warp_clock& w) { return w.knows || w.sees || w.fenced; };
+  if (shared_fences_ || !logs.empty() || std::any_of(warps_.begin(), warps_.end(), learned)) return false;
+  block_ = block;
+  first_warp_ = static_cast<std::uint32_t>(block * warps_.size());
+  block_sync_ = 0;
+  fenced_ = false;
+  arrivals_.clear();
+  for (warp_clock& w : warps_) {
+    all_meet(w, 0);
+    w.warps.clear();
+    w.last_release = w.learned = 0;
+  }
+  return true;
+}
+
 bool block_clock::ordered_for_all(const access_mark& a, std::uint32_t warp, simt::lane_mask lanes) const {
   const lane_knowledge& known = warps_[warp].known;
   const knowledge* last = nullptr;  // of the lane that was checked last

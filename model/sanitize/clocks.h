@@ -201,6 +201,9 @@ struct warp_clock {
 class block_clock {
  public:
   block_clock(std::uint64_t block, std::uint32_t warps, bool independent);
+  /// Becomes the clock of another block with as many warps. False: this one has fenced or acquired something, and is
+  /// not worth it.
+  [[nodiscard]] bool restart(std::uint64_t block);
 
   [[nodiscard]] std::uint64_t block() const { return block_; }
   [[nodiscard]] std::uint32_t first_warp() const { return first_warp_; }

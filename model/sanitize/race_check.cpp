@@ -116,7 +116,8 @@ race_check::place& race_check::place_of(const functional_block& block) {
 void race_check::block_begins(const functional_block& block) {
   place& p = place_of(block);
   p.block = &block;
-  p.clock = std::make_unique<block_clock>(block.number, warps_per_block_, independent_);
+  if (!p.clock || !p.clock->restart(block.number))
+    p.clock = std::make_unique<block_clock>(block.number, warps_per_block_, independent_);
   if (reaches_cluster_) p.shared.reset();  // other blocks' marks are not old ones there
   if (!p.shared && launch_->shared_bytes != 0) p.shared = std::make_unique<shadow_cells>(launch_->shared_bytes);
   if (uses_phases_) p.phase.open(launch_->shared_bytes);

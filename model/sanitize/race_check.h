@@ -130,6 +130,32 @@ class race_check {
     mutable sync_log* log = nullptr;  // of the word that the lane before has synchronised at
     mutable std::uint64_t log_address = 0;
   };
+  /// Finds reads by two warps of the block since its last barrier. Each write that conflicts with another read of the
+  /// block then conflicts with one of theirs, too, if barriers of whole blocks and meetings of a warp's lanes are all
+  /// that orders the launch: another such read need not be kept.
+  class two_warps {
+   public:
+    two_warps(const race_check& of, const current& c, bool strong)
+        : c_(c), warps_(of.keeps_many_ ? 0 : of.warps_per_block_), strong_(strong) {}
+    /// Of a read of all that the other one reads. True: that was the second warp.
+    template <class Mark>
+    bool with(const Mark& m) {
+      const bool counts = m.warp - c_.first_warp < warps_ && m.number > c_.block_sync && m.is_whole() &&
+                          !m.is(access_mark::copying | access_mark::writes) && (strong_ || !m.is(access_mark::strong));
+      if (!counts) return false;
+      if (known_ && m.warp != warp_) return true;
+      known_ = true;
+      warp_ = m.warp;
+      return false;
+    }
+
+   private:
+    const current& c_;
+    std::uint32_t warps_;  // of a block; 0: other things order the launch
+    bool strong_;
+    bool known_ = false;
+    std::uint32_t warp_ = 0;
+  };
   place& place_of(const functional_block& block);
   [[nodiscard]] std::uint32_t index_of(const isa::instruction& i) const {
     return static_cast<std::uint32_t>(&i - program_->code.data());
@@ -153,12 +179,13 @@ class race_check {
   [[nodiscard]] bool read_word(const current& c, word_mark& word, const word_mark& own, std::uint64_t address,
                                unsigned bytes);
   void drop_earlier(const current& c, word_mark& word, const word_mark& own);
+  [[nodiscard]] bool is_seen_by_two(const current& c, const word_mark& word, const word_mark& own);
   bool replace_read(word_mark& word, word_mark own, std::uint64_t address, unsigned bytes);
   [[nodiscard]] bool write_word(const current& c, word_mark& word, word_mark own);
   [[nodiscard]] bool is_before(const current& c, const word_mark& m, const word_mark& own) const;
   [[nodiscard]] bool is_before(const current& c, const access_mark& m, const access_mark& own) const;
   [[nodiscard]] bool of_two_blocks(const word_mark& word, bool weak);
-  [[nodiscard]] bool access_segment(const current& c, shadow_segment& s, simt::lane_mask lanes);
+  [[nodiscard]] bool access_segment(const current& c, shadow_segment& s, simt::lane_mask lanes, std::uint32_t part = 0);
   [[nodiscard]] bool reads_segment(const current& c, shadow_segment& s, const access_mark& own);
   void read_same(current& c, simt::lane_mask lanes);
   [[nodiscard]] bool read_at_once(const current& c, shadow_cells& cells, shadow_cell& cell, simt::lane_mask lanes);

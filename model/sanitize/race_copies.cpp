@@ -205,7 +205,7 @@ void race_check::settle(const copy& k, const span& s, simt::lane_mask lanes) {
   const auto waits = [&](const access_mark& m) { return is_of(m) && (m.lanes & ~lanes) != 0; };
   for (std::uint64_t at = s.address; at < s.address + s.bytes;) {
     if (shadow_segment* const whole = s.holder == nullptr ? global_.segment(at) : nullptr; whole != nullptr) {
-      later_reads* const more = whole->more_reads.get();
+      later_reads* const more = whole->more_reads;
       if (!waits(whole->write) && !waits(whole->read) &&
           (more == nullptr || std::none_of(more->begin(), more->end(), waits))) {
         settle_all(whole->write, whole->read, more);

@@ -5,6 +5,7 @@
 
 #include "heddle/functional/functional_block.h"
 #include "heddle/isa/set_bits.h"
+#include "heddle/sanitize/lane_groups.h"
 #include "heddle/sanitize/race_check.h"
 
 namespace heddle::sanitize {
@@ -12,29 +13,6 @@ namespace heddle::sanitize {
 namespace {
 
 constexpr int few_alike = 3;  // lanes that read the same word and are checked one by one
-
-// The lanes from the first one of `left` that fill a segment; 0: they do not.
-simt::lane_mask filling(const std::uint64_t* addresses, simt::lane_mask left, unsigned bytes) {
-  const auto first = static_cast<unsigned>(__builtin_ctz(left));
-  const unsigned count = shadow_segment::bytes / bytes;
-  if (addresses[first] % shadow_segment::bytes != 0 || first + count > isa::warp_size) return 0;
-  const simt::lane_mask lanes = (simt::all_lanes >> (isa::warp_size - count)) << first;
-  if ((left & lanes) != lanes) return 0;
-  for (unsigned k = 1; k < count; ++k)
-    if (addresses[first + k] != addresses[first] + std::uint64_t{k} * bytes) return 0;
-  return lanes;
-}
-
-// The lanes from the first one of `left` on that name the same address.
-simt::lane_mask alike(const std::uint64_t* addresses, simt::lane_mask left) {
-  const std::uint64_t first = addresses[__builtin_ctz(left)];
-  simt::lane_mask lanes = 0;
-  for (const unsigned lane : set_bits(left)) {
-    if (addresses[lane] != first) break;
-    lanes |= 1u << lane;
-  }
-  return lanes;
-}
 
 }  // namespace
 
@@ -244,6 +222,16 @@ void race_check::access_global(current& c, simt::lane_mask lanes, const access_s
         continue;
       }
     }
+    if (reads && !keeps_many_) {
+      std::uint32_t part = 0;
+      if (const simt::lane_mask edge = at_edge(a.addresses, lanes, left, a.bytes, part); edge != 0) {
+        shadow_segment* const s = global_.segment(a.addresses[__builtin_ctz(left)]);
+        if (s != nullptr && access_segment(c, *s, edge, part)) {
+          left &= ~edge;
+          continue;
+        }
+      }
+    }
     const simt::lane_mask same = reads ? alike(a.addresses, left) : left & -left;
     if (__builtin_popcount(same) > few_alike) {
       read_same(c, same);
@@ -259,15 +247,16 @@ void race_check::access_global(current& c, simt::lane_mask lanes, const access_s
 // The accesses are of these threads, a barrier orders them, or what the threads have acquired.
 bool race_check::is_before(const current& c, const access_mark& m, const access_mark& own) const {
   if (synced(c, m)) return true;
-  if (m.warp == own.warp && (independent_ ? m.lanes == own.lanes : m.number != now_) && !m.is(access_mark::copying))
-    return true;
+  const bool by_lane = m.lanes == own.lanes && ((m.what ^ own.what) & access_mark::part_mask) == 0;
+  if (m.warp == own.warp && (independent_ ? by_lane : m.number != now_) && !m.is(access_mark::copying)) return true;
   return c.at->clock->knows(c.warp) && c.at->clock->ordered_for_all(m, c.warp, own.lanes);
 }
 
-// False: the segment must be divided.
-bool race_check::access_segment(const current& c, shadow_segment& s, simt::lane_mask lanes) {
+// False: the segment must be divided. `part`: of it that the lanes read; 0: all of it.
+bool race_check::access_segment(const current& c, shadow_segment& s, simt::lane_mask lanes, std::uint32_t part) {
   access_mark own = c.mark;
   own.lanes = lanes;
+  own.what |= part;
   if (!own.is(access_mark::writes)) return reads_segment(c, s, own);
   const auto before = [&](const access_mark& m) { return is_before(c, m, own); };
   if (s.write.number == now_ || !before(s.write) || !before(s.read)) return false;
@@ -287,19 +276,27 @@ bool race_check::reads_segment(const current& c, shadow_segment& s, const access
     return true;  // nothing has happened since it was read last
   const auto before = [&](const access_mark& m) { return is_before(c, m, own); };
   if (!before(w)) return false;
-  if (before(r)) {
+  if (shadow_segment::covers(own, r) && before(r)) {
     r = own;
     return true;
   }
-  if (!s.more_reads) s.more_reads = std::make_unique<later_reads>();
+  if (s.more_reads == nullptr) s.more_reads = global_.take_reads();
   for (access_mark& m : s.more_reads->of(own.warp))
-    if (before(m)) {
+    if (shadow_segment::covers(own, m) && before(m)) {
       m = own;
       return true;
     }
-  if (keeps_one_more(s.more_reads.get(), own)) s.more_reads->add(own);
-  else if (keeps_many_) replace_read(c, *s.more_reads, own);
-  else if (!own.is(access_mark::strong)) r.what |= access_mark::crowded;
+  two_warps seen(*this, c, own.is(access_mark::strong));
+  if (seen.with(r) || std::any_of(s.more_reads->begin(), s.more_reads->end(), [&](auto& m) { return seen.with(m); }))
+    return true;
+  if (keeps_one_more(s.more_reads, own)) {
+    if (!own.is_whole() && s.more_reads->size() >= most_reads) return false;
+    s.more_reads->add(own);
+  } else if (keeps_many_) {
+    replace_read(c, *s.more_reads, own);
+  } else if (!own.is(access_mark::strong)) {
+    r.what |= access_mark::crowded;
+  }
   return true;
 }
 
@@ -310,7 +307,7 @@ void race_check::replace_read(const current& c, later_reads& reads, const access
   };
   reads.drop_if([&](const access_mark& m) { return stands_for(m) && is_before(c, m, own); });
   if (reads.size() < most_reads) return reads.add(own);
-  const auto victim = reads.begin() + static_cast<std::ptrdiff_t>(any_of(reads.size()));
+  later_reads::iterator const victim = reads.begin() + any_of(reads.size());
   if (stands_for(*victim)) reads.replace(victim, own);
 }
 

@@ -94,6 +94,8 @@ bool race_check::read_word(const current& c, word_mark& word, const word_mark& o
     }
     if ((word.list & word_mark::has_write) != 0) {
       if (word.count() >= few_reads || !is_before(c, lists.oldest(word), own)) return false;
+    } else if (is_seen_by_two(c, word, own)) {
+      return true;
     } else if (keeps_many_) {
       if (word.count() >= most_reads && c.at->clock->knows(c.warp)) drop_earlier(c, word, own);
       if (word.number == 0) {
@@ -111,7 +113,7 @@ bool race_check::read_word(const current& c, word_mark& word, const word_mark& o
       if (bytes == 4) global_.set_crowded(address, true);
       else global_.set_crowded_byte(address);
       return true;
-    } else if (word.count() == few_reads) {
+    } else if (word.count() >= few_reads) {
       return false;
     }
   } else if (!is_before(c, word, own)) {
@@ -120,6 +122,12 @@ bool race_check::read_word(const current& c, word_mark& word, const word_mark& o
   if (lists.is_full()) return false;
   lists.push(word, own);
   return true;
+}
+
+// The last two reads tell of all writes that would conflict with this one (two_warps).
+bool race_check::is_seen_by_two(const current& c, const word_mark& word, const word_mark& own) {
+  two_warps seen(*this, c, own.is(access_mark::strong));
+  return word.count() != 0 && (seen.with(word) || seen.with(global_.lists().at(word.earlier())));
 }
 
 // Drops the reads that come before this one.

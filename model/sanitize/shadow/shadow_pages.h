@@ -25,9 +25,11 @@ class shadow_pages {
     page_marks& p = page_of(address);
     const std::uint64_t number = address % page_bytes / shadow_segment::bytes;
     if (p.divided[number] || p.words_scattered[number] || p.bytes_scattered[number]) return nullptr;
-    if (!p.of_segments) p.of_segments = std::make_unique<segments>();
-    return &(*p.of_segments)[number];
+    if (p.of_segments == nullptr) p.of_segments = memory_.take_array<shadow_segment>(segments_per_page);
+    return &p.of_segments[number];
   }
+  /// An empty list for a segment.
+  later_reads* take_reads();
   /// Marks of words, or bytes, from the address to the end of its segment.
   struct marks {
     word_mark* first = nullptr;  // null: there are none, they have cells
@@ -127,10 +129,15 @@ class shadow_pages {
       for (std::uint64_t k = 0; k < region_pages; ++k)
         if ((*pages)[k]) each_of(*(*pages)[k], (region * region_pages + k) * page_bytes, f);
   }
+  ~shadow_pages() { drop_reads(); }
+  shadow_pages() = default;
+  shadow_pages(const shadow_pages&) = delete;
+  shadow_pages& operator=(const shadow_pages&) = delete;
   void clear() {
     regions_.clear();
     recent_.fill({});
     lists_.clear();
+    drop_reads();
     memory_.clear();
     learned_ = now_ = 0;
   }
@@ -138,14 +145,13 @@ class shadow_pages {
  private:
   static constexpr std::uint64_t segments_per_page = page_bytes / shadow_segment::bytes, region_pages = 4096;
   static constexpr unsigned words_per_segment = shadow_segment::bytes / 4;
-  using segments = std::array<shadow_segment, segments_per_page>;
   using segment_bits = std::bitset<segments_per_page>;
   struct page_marks {
     segment_bits words_scattered, bytes_scattered;  // that have marks in `words`, in `bytes`
     segment_bits divided;                           // whose words have cells of their own
     word_mark* words = nullptr;
     word_mark* bytes = nullptr;
-    std::unique_ptr<segments> of_segments;
+    shadow_segment* of_segments = nullptr;
     std::unique_ptr<shadow_cells> cells;
     std::bitset<page_bytes / 4> crowded;                     // by word
     std::bitset<page_bytes / 4> crowded_for_strong;          // the same; other reads may have to be kept
@@ -190,12 +196,12 @@ class shadow_pages {
       } else if (p.divided[number]) {
         step = p.cells->bytes_per_cell();
         f(begin + at, step, p.cells->at(at));
-      } else if (p.of_segments) {
-        const shadow_segment& s = (*p.of_segments)[number];
+      } else if (p.of_segments != nullptr) {
+        const shadow_segment& s = p.of_segments[number];
         const auto offset = static_cast<unsigned>(at % shadow_segment::bytes);
         if (s.is_fine()) step = 1;
         f(begin + at, step,
-          shadow_cell{shadow_segment::part(s.write, offset), shadow_segment::part(s.read, offset), nullptr});
+          shadow_cell{shadow_segment::at(s.write, offset), shadow_segment::at(s.read, offset), nullptr});
       }
       at += step;
     }
@@ -205,6 +211,8 @@ class shadow_pages {
     region* pages = nullptr;
   };
   void find(std::uint64_t number, recent_region& r);
+  void give_back(shadow_segment& s);
+  void drop_reads();
   void forget(page_marks& p, std::uint64_t first, std::uint64_t bytes);
   bool scatter(page_marks& p, std::uint64_t number, unsigned bytes);
   void scatter_marks(page_marks& p, std::uint64_t number);
@@ -218,6 +226,10 @@ class shadow_pages {
   sequence learned_ = 0, now_ = 0;
   zeroed_memory memory_;
   word_lists lists_{memory_};
+  static constexpr std::size_t reads_at_once = 512;
+  std::vector<later_reads*> reads_;  // of segments, so many in each place
+  std::size_t reads_used_ = 0;
+  std::vector<later_reads*> free_reads_;  // of these
 };
 
 }  // namespace heddle::sanitize

@@ -26,6 +26,7 @@ struct word_mark {
   [[nodiscard]] access_mark mark() const { return {warp, number, 1u << lane(), what & ~lane_bits}; }
   [[nodiscard]] unsigned lane() const { return (what & lane_bits) >> lane_shift; }
   [[nodiscard]] bool is(std::uint32_t flag) const { return (what & flag) != 0; }
+  [[nodiscard]] static constexpr bool is_whole() { return true; }
   [[nodiscard]] unsigned count() const { return (list & counts) >> count_shift; }
   [[nodiscard]] std::uint32_t earlier() const { return list & places; }
 };

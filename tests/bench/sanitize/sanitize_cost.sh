@@ -58,6 +58,10 @@ functional "rows" "$kernels" rows 64 256 1 buf:262144 s32:40
 functional "gather" "$kernels" gather 128 256 1 buf:1048576 buf:131072 s32:64
 functional "scatter" "$kernels" scatter 128 256 1 buf:1048576 s32:64
 functional "lookup" "$kernels" lookup 128 256 1 buf:1048576 buf:131072 s32:64
+# Neighbours' words.
+functional "five points" "$kernels" five_points 32,128 32,8 1 buf:4194304 buf:4194304 s32:1024
+functional "five points, 16 x 16" "$kernels" five_points 64,64 16,16 1 buf:4194304 buf:4194304 s32:1024
+functional "nine in a row" "$kernels" nine_in_a_row 2048 256 1 buf:4194304 buf:4194304 s32:524288
 # Ordered by fences.
 functional "fenced gather" "$kernels" fenced_gather 128 256 1 buf:1048576 buf:131072 buf:4 s32:128
 functional "grid steps" "$kernels" grid_steps 64 256 1 buf:65536 buf:65536 buf:4096 buf:4 s32:64

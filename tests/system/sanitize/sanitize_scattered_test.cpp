@@ -58,4 +58,20 @@ TEST_P(sanitize_scattered, races_are_told_from_kernels_without) {
 INSTANTIATE_TEST_SUITE_P(all, sanitize_scattered, testing::ValuesIn(pairs),
                          [](const auto& p) { return std::string(p.param.name); });
 
+TEST(sanitize_neighbours, are_told_from_those_a_barrier_orders) {
+  const auto found = [](const std::string& kernel, unsigned blocks, unsigned threads, const std::string& gpu) {
+    const outcome o = run({"scattered.ptx", kernel, blocks, threads, {"buf:4096", "buf:4096"}}, gpu);
+    EXPECT_EQ(o.code == 1, o.err.find("race: ") != std::string::npos) << kernel << o.err;
+    return o.code;
+  };
+  for (const std::string gpu : {"a100", "gtx1080"}) {
+    for (const std::string size : {"", "wide_", "narrow_"}) {
+      EXPECT_EQ(found("race_" + size + "neighbours", 2, 96, gpu), 1) << size << gpu;
+      EXPECT_EQ(found("free_" + size + "neighbours", 2, 96, gpu), 0) << size << gpu;
+    }
+    EXPECT_EQ(found("race_row_of_neighbours", 1, 512, gpu), 1) << gpu;
+    EXPECT_EQ(found("free_row_of_neighbours", 1, 512, gpu), 0) << gpu;
+  }
+}
+
 }  // namespace sanitize_scattered_test

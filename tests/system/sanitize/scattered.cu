@@ -96,3 +96,30 @@ __device__ void row_then_far(unsigned* out) {
   out[good ? (at & 63) + blockIdx.x * 64 : at] = value;
 }
 PAIR(row_then_far, (unsigned* out), row_then_far<false>(out), row_then_far<true>(out))
+
+// Words of neighbours, side by side, but in two segments of the shadow for some warps. Here as many blocks and threads as
+// the test says.
+template <bool good, class T>
+__device__ void add_neighbours(T* out, T* in) {
+  T* const own = in + 160 * blockIdx.x + threadIdx.x + 5;
+  const T sum = own[-1] + own[0] + own[1];
+  if (good) __syncthreads();
+  *own = sum;
+  out[96 * blockIdx.x + threadIdx.x] = sum;
+}
+PAIR(neighbours, (unsigned* out, unsigned* in), add_neighbours<false>(out, in), add_neighbours<true>(out, in))
+PAIR(wide_neighbours, (double* out, double* in), add_neighbours<false>(out, in), add_neighbours<true>(out, in))
+PAIR(narrow_neighbours, (unsigned char* out, unsigned char* in), add_neighbours<false>(out, in),
+     add_neighbours<true>(out, in))
+
+// Many warps read a segment, some of them its first or last words alone. One thread writes a word.
+template <bool good>
+__device__ void row_of_neighbours(unsigned* out, unsigned* in) {
+  unsigned sum = 0;
+  for (int k = -3; k <= 3; ++k) sum += in[(threadIdx.x + 8 + k) % 1024];
+  out[threadIdx.x] = sum;
+  if (good) __syncthreads();
+  if (threadIdx.x == 511) in[8] = sum;
+}
+PAIR(row_of_neighbours, (unsigned* out, unsigned* in), row_of_neighbours<false>(out, in),
+     row_of_neighbours<true>(out, in))
