@@ -55,6 +55,7 @@ cuda_session::~cuda_session() {
     m_.memory.release(address);
     m_.in_place.remove(address);
   }
+  for (const auto& [address, memory] : variables_) m_.in_place.remove(address);
   for (const std::uint32_t stream : streams_) m_.queues.drop_stream(stream);
 }
 
@@ -185,13 +186,15 @@ void cuda_session::load_image(wire::reader& in, call_answer& out) {
     if (what == link_to_check || what == ptx_module) check_link(texts);
     if (what == link_to_check) return;
     for (const module_text& t : texts) m_.sources[t.file] = t.text;
-    const std::vector<unsigned> handles = m_.chip.driver().load_modules(texts);
+    host_driver::managed_ranges managed;
+    const std::vector<unsigned> handles = m_.chip.driver().load_modules(texts, &managed);
     if (what == ptx_module) check_kernels(m_.chip.driver(), handles);
     for (std::size_t k = 0; k < texts.size(); ++k) {
       targets_[handles[k]] = target_of(texts[k].text);
       constant_bytes_[handles[k]] += constant_bytes_of(m_.chip.chip().parsed_modules(), texts[k]);
     }
-    out.body.put(static_cast<std::uint32_t>(modules_.size()));
+    out.body.put(static_cast<std::uint32_t>(modules_.size())).put(static_cast<std::uint32_t>(managed.size()));
+    for (const auto& [address, bytes] : managed) out.body.put(address).put(bytes);
     modules_.emplace_back();
     for (const unsigned h : handles)
       if (std::find(modules_.back().begin(), modules_.back().end(), h) == modules_.back().end())
@@ -341,7 +344,7 @@ void cuda_session::launch(wire::reader& in, call_answer& out) {
   }
   if (head.only_checked != 0) return;
   use_pinned(r.parameters);
-  if (compares_memory()) {
+  if (!compared_.empty()) {
     op->before = [this] { take_memory(); };
     op->act = [this] { exchange_shared(); };
   }
@@ -379,7 +382,9 @@ void cuda_session::active_clusters(wire::reader& in, call_answer& out) {
 }
 
 void cuda_session::make_texture(wire::reader& in, call_answer& out) {
-  out.body.put(m_.texture(in.get<wire::texture_request>()));
+  const auto r = in.get<wire::texture_request>();
+  if (auto* const h = host_at(r.address); h != nullptr) use_pinned(h->first, h->second);
+  out.body.put(m_.texture(r));
 }
 
 }  // namespace heddle::testbench

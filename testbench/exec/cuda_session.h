@@ -103,14 +103,11 @@ class cuda_session {
   };
   struct host_memory {
     std::uint64_t bytes = 0;
-    bool managed = false;   // otherwise pinned memory of the program
+    bool managed = false;   // otherwise pinned
     bool used = false;      // by kernels
     bool in_place = false;  // accessed by the GPU where it is; otherwise the GPU has a copy
     bool inherited = false;
     std::vector<std::uint8_t> same;  // its bytes when the program and the GPU last had the same
-
-    /// The GPU's copy is kept equal by comparison: of managed variables of modules, and of registered memory.
-    [[nodiscard]] bool is_compared() const { return !in_place && (managed || (used && !inherited)); }
   };
 
   void append(const queue_entry& op);
@@ -122,6 +119,7 @@ class cuda_session {
   void allocate(wire::reader& in, call_answer& out);
   void release(wire::reader& in, call_answer& out);
   void host_range(wire::reader& in, call_answer& out);
+  wire::status share_variables(std::uint64_t address, std::uint64_t bytes, int file);
   void end_sharing(std::uint64_t address, const host_memory& h);
   void virtual_memory(wire::reader& in, call_answer& out);
   void end_access(const wire::virtual_request& r);
@@ -147,9 +145,7 @@ class cuda_session {
   bool move_row(const wire::copy_request& r, const std::uint8_t* data, std::uint64_t from, std::uint64_t to,
                 std::uint64_t bytes, std::vector<std::uint8_t>& chunk);
   bool move_box(const wire::copy_request& r, const std::vector<std::uint8_t>& staged, copy_window* window);
-  [[nodiscard]] bool compares_memory() const;
   void take_memory();
-  void give_to_program(std::uint64_t address, std::uint64_t bytes);
   void exchange(std::uint64_t address, std::uint64_t bytes);  // of memory shared byte by byte, if it is such
   void exchange(std::uint64_t address, host_memory& h, std::uint64_t from, std::uint64_t bytes, bool from_gpu);
   /// Memory of the program that kernels can use; null: the address is in none.
@@ -177,7 +173,10 @@ class cuda_session {
   std::set<std::uint32_t> inherited_streams_;
   bool has_children_ = false;
   std::shared_ptr<std::set<pid_t>> family_;  // processes that fork() has made of one; each waits for the work of all
-  std::map<std::uint64_t, host_memory> host_memory_;             // managed and pinned memory, by address
+  std::map<std::uint64_t, host_memory> host_memory_;  // managed and pinned memory, by address
+  /// Addresses of what the GPU has a copy of, kept equal by comparison: registered memory that kernels use.
+  std::set<std::uint64_t> compared_;
+  std::size_t unused_ = 0;                                       // of host_memory_: those that no kernel uses yet
   std::map<std::uint64_t, std::vector<std::uint8_t>> unmapped_;  // bytes of virtual memory without an address
   std::set<std::uint64_t> used_before_;                          // addresses of that with bytes
   bool memory_is_away_ = false;                                  // kernels may write compared memory
@@ -191,6 +190,7 @@ class cuda_session {
     std::unique_ptr<shared_memory> memory{};  // accessed in place
   };
   std::map<std::uint64_t, device_allocation> allocations_;
+  std::map<std::uint64_t, std::unique_ptr<shared_memory>> variables_;  // managed ones of modules
 };
 
 }  // namespace heddle::testbench

@@ -20,7 +20,11 @@ void cuda_session::allocate(wire::reader& in, call_answer& out) {
   const auto bytes = in.get<std::uint64_t>();
   const auto kind = in.get<wire::memory_kind>();
   const std::string caller = in.get_text();
-  const std::uint64_t address = m_.memory.allocate(bytes, kind != wire::memory_kind::device);
+  const bool pages_migrate = compute_capability(m_.chip.config()) >= 60;  // at an access, since Pascal
+  const std::uint64_t address =
+      m_.memory.allocate(bytes, kind == wire::memory_kind::device                      ? device_memory::use::device
+                                : kind == wire::memory_kind::managed && !pages_migrate ? device_memory::use::migrates
+                                                                                       : device_memory::use::host);
   if (address == 0) {
     out.status = wire::out_of_memory;
     return;
@@ -54,6 +58,7 @@ void cuda_session::release(wire::reader& in, call_answer& out) {
     m_.memory.release(address);
     m_.in_place.remove(address);
     host_memory_.erase(address);
+    compared_.erase(address);
     allocations_.erase(address);
   };
 }
@@ -111,13 +116,16 @@ void cuda_session::host_range(wire::reader& in, call_answer& out) {
       out.status = wire::invalid_value;
     } else {
       end_sharing(address, found->second);
+      if (!found->second.used) --unused_;
       host_memory_.erase(found);
+      compared_.erase(address);
     }
     return;
   }
   if (what == 1 && found == host_memory_.end()) {
     if (m_.memory.share(address, bytes)) {
       host_memory_[address].bytes = bytes;
+      ++unused_;
     } else {
       message_log::error(program_ +
                          ": cudaHostRegister: another process of this run has registered memory at the same " +
@@ -125,12 +133,7 @@ void cuda_session::host_range(wire::reader& in, call_answer& out) {
       out.status = wire::not_supported;
     }
   }
-  if (what == 3) {  // a variable placed by the module: its initial value is copied to the program
-    host_memory& h = host_memory_[address];
-    h.bytes = bytes;
-    h.managed = true;
-    give_to_program(address, bytes);
-  }
+  if (what == 3) out.status = share_variables(address, bytes, static_cast<int>(in.get<std::uint32_t>()));
   if (what == 4) {
     const auto file = static_cast<int>(in.get<std::uint32_t>());
     const auto a = allocations_.find(address);
@@ -155,13 +158,6 @@ void cuda_session::host_range(wire::reader& in, call_answer& out) {
       out.status = wire::invalid_value;
     }
   }
-}
-
-// Of memory that the program has registered.
-void cuda_session::end_sharing(std::uint64_t address, const host_memory& h) {
-  if (h.managed || h.inherited || allocations_.count(address) != 0) return;
-  if (h.used) m_.chip.driver().unmap(address);
-  m_.memory.unshare(address);
 }
 
 // `data`: the bytes, if they are no longer to be read at `from`.
@@ -235,8 +231,8 @@ void cuda_session::copy(wire::reader& in, call_answer& out, std::shared_ptr<copy
   const auto* const to = host_at(r.destination);
   if (from != nullptr && from->second.managed) r.source_on_host = 0;
   if (to != nullptr && to->second.managed) r.destination_on_host = 0;
-  const bool from_compared = from != nullptr && from->second.is_compared();
-  const bool to_compared = to != nullptr && to->second.is_compared();
+  const bool from_compared = from != nullptr && compared_.count(from->first) != 0;
+  const bool to_compared = to != nullptr && compared_.count(to->first) != 0;
   if (from_compared || to_compared) window = nullptr;
   auto op = std::make_shared<queue_operation>();
   op->what = queue_operation::kind::transfer;

@@ -77,19 +77,46 @@ std::pair<const std::uint64_t, cuda_session::host_memory>* cuda_session::host_at
 }
 
 void cuda_session::use_pinned(std::uint64_t address, host_memory& h) {
-  if (h.used || h.managed) return;
+  if (h.used) return;
   if (allocations_.count(address) == 0) m_.chip.driver().map(address, h.bytes);
   h.used = true;
+  --unused_;
+  if (!h.inherited) compared_.insert(address);
 }
 
 // A kernel that receives an address of pinned memory may access that memory.
 void cuda_session::use_pinned(const std::vector<std::uint8_t>& parameters) {
-  if (host_memory_.empty()) return;
-  for (std::size_t at = 0; at + sizeof(std::uint64_t) <= parameters.size(); at += sizeof(std::uint64_t)) {
+  if (unused_ == 0) return;
+  for (std::size_t at = 0; at + sizeof(std::uint64_t) <= parameters.size(); ++at) {  // structures may be packed
     std::uint64_t word = 0;
     std::memcpy(&word, parameters.data() + at, sizeof word);
     if (auto* const h = host_at(word); h != nullptr) use_pinned(h->first, h->second);
   }
+}
+
+// The managed variables of a module that has just been loaded, which is not running yet. The program maps the file.
+wire::status cuda_session::share_variables(std::uint64_t address, std::uint64_t bytes, int file) {
+  if (address % wire::shared_unit != 0 || bytes % wire::shared_unit != 0 || host_memory_.count(address) != 0)
+    return wire::invalid_value;
+  std::unique_ptr<shared_memory> memory = shared_memory::open(process_, file, bytes);
+  if (!memory) return wire::out_of_memory;
+  host_driver& driver = m_.chip.driver();
+  driver.read(address, memory->data(), bytes);
+  m_.in_place.add(address, bytes, memory->data());
+  driver.unmap(address);  // functional execution forgets what it has of them
+  driver.map(address, bytes);
+  host_memory& h = host_memory_[address];
+  h.bytes = bytes;
+  h.managed = h.used = h.in_place = true;
+  variables_[address] = std::move(memory);
+  return wire::success;
+}
+
+// Of memory that the program has registered.
+void cuda_session::end_sharing(std::uint64_t address, const host_memory& h) {
+  if (h.in_place || h.inherited || allocations_.count(address) != 0) return;
+  if (h.used) m_.chip.driver().unmap(address);
+  m_.memory.unshare(address);
 }
 
 void cuda_session::inherit(cuda_session& parent) {
@@ -106,41 +133,22 @@ void cuda_session::inherit(cuda_session& parent) {
   inherited_streams_ = parent.inherited_streams_;
   inherited_streams_.insert(parent.streams_.begin(), parent.streams_.end());
   host_memory_ = parent.host_memory_;
-  for (auto& [address, h] : host_memory_) {
-    h.inherited = true;
-    // What this process has written since it was made by fork() does not count.
-    if (h.is_compared()) {
-      h.same.resize(h.bytes);
-      static_cast<void>(program_memory_.read(address, h.same.data(), h.bytes));
-    }
-  }
+  unused_ = parent.unused_;
+  for (auto& [address, h] : host_memory_) h.inherited = true;
   memory_is_away_ = parent.memory_is_away_;
 }
 
 bool cuda_session::shares_memory(bool in_place) const {
-  return std::any_of(host_memory_.begin(), host_memory_.end(),
-                     [in_place](const auto& h) { return h.second.in_place || (!in_place && h.second.is_compared()); });
-}
-
-bool cuda_session::compares_memory() const {
-  return std::any_of(host_memory_.begin(), host_memory_.end(), [](const auto& h) { return h.second.is_compared(); });
+  if (!in_place && !compared_.empty()) return true;
+  return std::any_of(host_memory_.begin(), host_memory_.end(), [](const auto& h) { return h.second.in_place; });
 }
 
 // Gives what the program may have written in memory shared with kernels to the GPU before the next kernel.
 void cuda_session::take_memory() {
-  for (auto& [address, h] : host_memory_) {
-    if (!h.is_compared()) continue;
+  for (const std::uint64_t address : compared_) {
+    host_memory& h = host_memory_[address];
     exchange(address, h, 0, h.bytes, false);
     memory_is_away_ = true;
-  }
-}
-
-void cuda_session::give_to_program(std::uint64_t address, std::uint64_t bytes) {
-  std::vector<std::uint8_t> chunk;
-  for (std::uint64_t done = 0; done < bytes; done += chunk.size()) {
-    chunk.resize(std::min<std::uint64_t>(exchanged_bytes, bytes - done));
-    m_.chip.driver().read(address + done, chunk.data(), chunk.size());
-    if (!program_memory_.write(address + done, chunk.data(), chunk.size())) return;  // the program has unmapped it
   }
 }
 
@@ -152,13 +160,15 @@ void cuda_session::return_memory() {
 
 void cuda_session::exchange_shared() {
   if (!memory_is_away_) return;
-  for (auto& [address, h] : host_memory_)
-    if (h.is_compared()) exchange(address, h, 0, h.bytes, true);
+  for (const std::uint64_t address : compared_) {
+    host_memory& h = host_memory_[address];
+    exchange(address, h, 0, h.bytes, true);
+  }
 }
 
 void cuda_session::exchange(std::uint64_t address, std::uint64_t bytes) {
   auto* const h = host_at(address);
-  if (h == nullptr || !h->second.is_compared()) return;
+  if (h == nullptr || compared_.count(h->first) == 0) return;
   const std::uint64_t from = address - h->first;
   exchange(h->first, h->second, from, std::min(bytes, h->second.bytes - from), true);
 }
@@ -173,20 +183,14 @@ std::size_t difference(const std::vector<std::uint8_t>& a, const std::vector<std
   return at;
 }
 
-// write(at, bytes) for each run of units of so many bytes in which `now` differs from `was`.
-template <std::size_t Unit, class Write>
-bool write_changes(const std::vector<std::uint8_t>& was, const std::vector<std::uint8_t>& now, Write&& write) {
-  const auto differs = [&](std::size_t at) {
-    for (std::size_t k = at; k < std::min(at + Unit, now.size()); ++k)
-      if (was[k] != now[k]) return true;
-    return false;
-  };
+// The bytes in which `now` differs from `was`.
+std::vector<remote_memory::run> changes(const std::vector<std::uint8_t>& was, const std::vector<std::uint8_t>& now) {
+  std::vector<remote_memory::run> all;
   for (std::size_t end = 0;;) {
-    const std::size_t first = difference(was, now, end), at = first / Unit * Unit;
-    if (first == now.size()) return true;
-    for (end = at; end < now.size() && differs(end);) end += Unit;
-    end = std::min(end, now.size());
-    if (!write(at, end - at)) return false;
+    const std::size_t at = difference(was, now, end);
+    if (at == now.size()) return all;
+    for (end = at; end < now.size() && was[end] != now[end];) ++end;
+    all.push_back({at, end - at});
   }
 }
 
@@ -200,20 +204,18 @@ void cuda_session::exchange(std::uint64_t address, host_memory& h, std::uint64_t
   host_driver& driver = m_.chip.driver();
   const bool is_new = h.same.empty();
   if (is_new) h.same.resize(h.bytes), from = 0, bytes = h.bytes;
-  constexpr std::size_t word_bytes = 4;  // of what a kernel writes, so that there are few writes to the program
   std::vector<std::uint8_t> own, gpu, both;
   for (std::uint64_t done = from; done < from + bytes; done += own.size()) {
     const std::size_t size = std::min<std::uint64_t>(exchanged_bytes, from + bytes - done);
     own.resize(size);
     if (!program_memory_.read(address + done, own.data(), size)) return;  // the program has unmapped it
     std::uint8_t* const same = h.same.data() + done;
-    const auto to_gpu = [&](std::size_t at, std::size_t n) {
-      driver.write(address + done + at, both.data() + at, n);
-      return true;
+    const auto to_gpu = [&](const std::vector<std::uint8_t>& has) {
+      for (const auto& [at, n] : changes(has, both)) driver.write(address + done + at, both.data() + at, n);
     };
     if (is_new) {
       both = own;
-      to_gpu(0, size);
+      driver.write(address + done, both.data(), size);
     } else if (from_gpu) {
       gpu.resize(size);
       driver.read(address + done, gpu.data(), size);
@@ -221,16 +223,13 @@ void cuda_session::exchange(std::uint64_t address, host_memory& h, std::uint64_t
       both = gpu;
       for (std::size_t i = 0; i < size; ++i)
         if (own[i] != same[i]) both[i] = own[i];
-      write_changes<1>(gpu, both, to_gpu);
-      if (!write_changes<word_bytes>(own, both, [&](std::size_t at, std::size_t n) {
-            return program_memory_.write(address + done + at, both.data() + at, n);
-          }))
-        return;
+      to_gpu(gpu);
+      if (!program_memory_.write(address + done, both.data(), changes(own, both))) return;
     } else {
       if (std::memcmp(own.data(), same, size) == 0) continue;
       both = own;
       gpu.assign(same, same + size);
-      write_changes<1>(gpu, both, to_gpu);
+      to_gpu(gpu);
     }
     std::copy(both.begin(), both.end(), same);
   }
@@ -239,7 +238,7 @@ void cuda_session::exchange(std::uint64_t address, host_memory& h, std::uint64_t
 // Registered memory of the program is not.
 bool cuda_session::is_on_device(std::uint64_t address) {
   const auto* const h = host_at(address);
-  return h == nullptr || h->second.in_place || h->second.managed;
+  return h == nullptr || h->second.in_place;
 }
 
 std::uint64_t cuda_session::word_at(std::uint64_t address, std::uint32_t bytes) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "testbench/exec/device_memory.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <iterator>
 
@@ -18,6 +20,10 @@ static_assert(wire::shared_unit == host_regions::unit, "the program's library ma
 std::uint64_t whole_units(std::uint64_t bytes, std::uint64_t unit = allocation_unit) {
   return (bytes + unit - 1) / unit * unit;
 }
+// Of the host's memory.
+std::uint64_t host_bytes() {
+  return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
 std::uint64_t unit_of(bool in_place) { return in_place ? host_regions::unit : allocation_unit; }
 }  // namespace
 
@@ -26,9 +32,11 @@ std::uint64_t device_memory::margin(std::uint64_t size) const {
   return exact_bounds_ ? 0 : std::clamp(whole_units(size / 16), allocation_unit, most_margin);
 }
 
-std::uint64_t device_memory::allocate(std::uint64_t bytes, bool in_place) {
+std::uint64_t device_memory::allocate(std::uint64_t bytes, use by) {
+  const bool in_place = by != use::device;
   const std::uint64_t wanted = std::max(bytes, std::uint64_t{1}), unit = unit_of(in_place);
-  if (wanted > capacity_ || taken_ > capacity_ - wanted) return 0;
+  const std::uint64_t most = by == use::host ? host_bytes() : capacity_ - std::min(taken_, capacity_);
+  if (wanted > most) return 0;
   const std::uint64_t size = whole_units(wanted, unit), around = margin(size);
   const std::uint64_t accessible = exact_bounds_ ? wanted : size + 2 * around;
   std::uint64_t address = 0;
@@ -43,8 +51,8 @@ std::uint64_t device_memory::allocate(std::uint64_t bytes, bool in_place) {
     address = whole_units(place + around, unit);
   }
   driver_.map(address - around, accessible);
-  live_[address] = {wanted, in_place};
-  taken_ += wanted;
+  live_[address] = {wanted, by};
+  if (by != use::host) taken_ += wanted;
   if (checks_ != nullptr) checks_->allocated(address, wanted, "", in_place);
   return address;
 }
@@ -53,11 +61,11 @@ bool device_memory::release(std::uint64_t address) {
   const auto found = live_.find(address);
   if (found == live_.end()) return false;
   const live_allocation was = found->second;
-  const std::uint64_t size = whole_units(was.bytes, unit_of(was.in_place));
+  const std::uint64_t size = whole_units(was.bytes, unit_of(was.in_place()));
   driver_.unmap(address - margin(size));
   if (checks_ != nullptr) checks_->freed(address);
-  free_.emplace(std::make_pair(size, was.in_place), address);
-  taken_ -= was.bytes;
+  free_.emplace(std::make_pair(size, was.in_place()), address);
+  if (was.by != use::host) taken_ -= was.bytes;
   live_.erase(found);
   return true;
 }

@@ -22,9 +22,13 @@ class device_memory {
   device_memory(host_driver& driver, std::uint64_t capacity, bool exact_bounds, sanitizer* checks)
       : driver_(driver), capacity_(capacity), exact_bounds_(exact_bounds), checks_(checks) {}
 
-  /// 0: not enough memory is left. `in_place`: of the program, which also writes it by itself; it has whole units of
-  /// host_regions.
-  std::uint64_t allocate(std::uint64_t bytes, bool in_place);
+  enum class use {
+    device,    // counted
+    migrates,  // of the program, which also writes it by itself, in whole units of host_regions; counted
+    host       // the same, not counted
+  };
+  /// 0: not enough memory is left.
+  std::uint64_t allocate(std::uint64_t bytes, use by);
   /// False: no allocation begins there. Kernels may no longer access released memory.
   bool release(std::uint64_t address);
   /// Addresses without memory; 0: there are not so many. `alignment`: a power of two.
@@ -53,7 +57,8 @@ class device_memory {
   std::uint64_t taken_ = 0;
   struct live_allocation {
     std::uint64_t bytes = 0;
-    bool in_place = false;
+    use by = use::device;
+    [[nodiscard]] bool in_place() const { return by != use::device; }
   };
   std::map<std::uint64_t, live_allocation> live_;  // by address
   std::map<std::uint64_t, std::uint64_t> shared_;  // of programs: address: bytes

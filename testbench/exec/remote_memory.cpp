@@ -71,6 +71,27 @@ bool remote_memory::write(std::uint64_t address, const void* data, std::size_t b
   });
 }
 
+bool remote_memory::write(std::uint64_t address, const std::uint8_t* data, const std::vector<run>& runs) const {
+  constexpr std::size_t most_runs = 1024;  // IOV_MAX of Linux
+  std::vector<iovec> here(std::min(runs.size(), most_runs)), there(here.size());
+  for (std::size_t done = 0; done < runs.size();) {
+    const std::size_t count = std::min(runs.size() - done, most_runs);
+    std::size_t bytes = 0;
+    for (std::size_t k = 0; k < count; ++k) {
+      const run& r = runs[done + k];
+      here[k] = {const_cast<std::uint8_t*>(data) + r.at, r.bytes};
+      there[k] = {reinterpret_cast<void*>(address + r.at), r.bytes};
+      bytes += r.bytes;
+    }
+    ssize_t n = 0;
+    do n = ::process_vm_writev(thread_, here.data(), count, there.data(), count, 0);
+    while (n < 0 && (errno == EINTR || (errno == ESRCH && find_thread())));
+    if (n < 0 || static_cast<std::size_t>(n) != bytes) return false;
+    done += count;
+  }
+  return true;
+}
+
 std::string remote_memory::refusal(std::uint64_t address) const {
   char byte = 0;
   errno = 0;

@@ -18,6 +18,11 @@ class remote_memory {
   /// False: the address is not mapped, or the program has ended.
   bool read(std::uint64_t address, void* data, std::size_t bytes) const;
   [[nodiscard]] bool write(std::uint64_t address, const void* data, std::size_t bytes) const;
+  /// Bytes that lie together in `data`, from `at` on, to be written so far behind the address.
+  struct run {
+    std::size_t at, bytes;
+  };
+  [[nodiscard]] bool write(std::uint64_t address, const std::uint8_t* data, const std::vector<run>& runs) const;
   /// The reason why the system denies access to another process's mapped memory; empty: access is granted.
   [[nodiscard]] std::string refusal(std::uint64_t address) const;
 

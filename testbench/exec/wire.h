@@ -13,7 +13,7 @@
 namespace heddle::wire {
 
 /// Changes with everything below: a library and a program of different versions refuse each other.
-constexpr std::uint32_t version = 11;
+constexpr std::uint32_t version = 12;
 /// The first line that a simulator started by the library sends, without its end; the second one is its address.
 inline std::string protocol_line() { return "heddle " + std::to_string(version); }
 /// The size limit of calls and replies; the program's data are read and written directly in its memory.
@@ -32,7 +32,8 @@ enum class call : std::uint32_t {
   // and after fork()), u64 number of the program that has forked this one, 0: none -> device_info
   hello,
   // u32 1: PTX, 2: fat binaries, 3: PTX that is only checked, 4: the same for texts that are linked; u32 count; u64
-  // address in the program, u64 bytes (of PTX) each -> u32 module; on failure: a string with the reason.
+  // address in the program, u64 bytes (of PTX) each -> u32 module, u32 count, u64 address, u64 bytes of managed
+  // variables each; on failure: a string with the reason.
   load_image,
   unload_image,   // u32 module
   find_function,  // u32 module, string name -> u32 function, function_info, parameters as u32 count, then u32 offset,
@@ -40,8 +41,8 @@ enum class call : std::uint32_t {
   find_variable,  // u32 module, string name -> u64 address, u64 bytes
   allocate,       // u64 bytes, u32 memory_kind -> u64 address
   release,        // u64 address
-  host_range,     // u64 address, u64 bytes, u32 0: forget, 1: pinned, 2: kernels use it, 3: managed,
-                  // 4: accessed in place -> u32 descriptor of the file in memory
+  host_range,     // u64 address, u64 bytes, u32 0: forget, 1: registered, 2: kernels use it; accessed in place, u32
+                  // descriptor of the file in memory: 3: managed variables of a module, 4: an allocation
   copy,           // copy_request
   fill,           // fill_request
   launch,         // launch_head, parameter bytes

@@ -200,7 +200,7 @@ int disasm_command(const std::vector<std::string>& arguments) {
   const gpu_config config = machine_of(o);
   auto ast = ptx::parse(read_file_or_stream(o.file, "disasm"), o.file);
   const std::uint64_t constants =
-      isa::heap_base + (ptx::global_bytes(*ast) + 255) / 256 * 256;  // as on a GPU that holds only this module
+      isa::heap_base + (ptx::global_bytes(*ast).all + 255) / 256 * 256;  // as on a GPU that holds only this module
   const auto module = ptx::place(std::move(ast), isa::heap_base, constants);
   auto names = ptx::kernels(*module.ast);
   if (!o.kernel.empty()) names = {o.kernel};

@@ -48,7 +48,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       // An initialiser never holds more than its variable does.
       if (v.initialiser.size() > v.elements() * v.vector) std::abort();
     }
-    if (registers > 4000 || ptx::global_bytes(*m) > 1 << 20) return 0;
+    if (registers > 4000 || ptx::global_bytes(*m).all > 1 << 20) return 0;
     const auto placed = ptx::place(m, 0x10000000, 0x20000000);
     for (const std::string& k : ptx::kernels(*m)) {
       try {

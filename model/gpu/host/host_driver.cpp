@@ -17,6 +17,7 @@
 #include "heddle/gpu/host/module_record.h"
 #include "heddle/gpu/host/recorded_kernel.h"
 #include "heddle/isa/program.h"
+#include "heddle/memory/common/host_regions.h"
 #include "heddle/simt/texture/texture.h"
 
 namespace heddle {
@@ -75,11 +76,15 @@ std::uint64_t host_driver::allocate(std::uint64_t bytes) {
 }
 
 // As a driver maps whole pages, kernels may access the rest of a variable's last page, which lies in the gap after it.
-std::uint64_t host_driver::allocate_pages(std::uint64_t bytes) {
+std::uint64_t host_driver::allocate_variables(const ptx::global_size& size) {
   static_assert(gap >= page_bytes, "the rest of the last page meets no other allocation");
+  constexpr std::uint64_t unit = ptx::global_size::managed_unit;
+  static_assert(unit == host_regions::unit, "the GPU may access managed variables in place");
   const host_link::call call(*link_);
-  const std::uint64_t address = reserve(bytes, gap);
-  map(address, (address + bytes + page_bytes - 1) / page_bytes * page_bytes - address);
+  std::uint64_t address = reserve(size.all + (size.managed != 0 ? unit : 0), gap);
+  if (size.managed != 0) address = (address + unit - 1) / unit * unit;
+  if (size.own != 0) map(address, (address + size.own + page_bytes - 1) / page_bytes * page_bytes - address);
+  if (size.managed != 0) map(address + size.all - size.managed, size.managed);
   return address;
 }
 

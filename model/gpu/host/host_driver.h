@@ -14,6 +14,7 @@
 #include <systemc>
 #include <tlm>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "heddle/config/parameters.h"
@@ -32,6 +33,7 @@ enum class dtype : std::uint8_t;
 }  // namespace isa
 namespace ptx {
 struct ast_module;
+struct global_size;
 class parsed_modules;
 }  // namespace ptx
 struct recorded_kernel;
@@ -109,7 +111,11 @@ class host_driver : public sc_core::sc_module {
   unsigned load_module(const std::string& ptx, const std::string& file_name);
   /// Loads several modules. Those that depend on each other (.extern names that another one defines) are linked and
   /// share one handle. Returns a handle for each, in their order.
-  [[nodiscard]] std::vector<unsigned> load_modules(const std::vector<module_text>& modules);
+  /// `managed`: gets address and bytes of their managed variables, which have mappings of their own, in whole units of
+  /// host_regions.
+  using managed_ranges = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+  [[nodiscard]] std::vector<unsigned> load_modules(const std::vector<module_text>& modules,
+                                                   managed_ranges* managed = nullptr);
   /// The file name of a loaded module as used in messages about its kernels; for linked modules, all file names.
   [[nodiscard]] std::string file_of(unsigned module) const;
   /// Bits of a module's addresses: 32 or 64.
@@ -209,7 +215,7 @@ class host_driver : public sc_core::sc_module {
   bool interrupt_is_missing();
   void place_contexts();
   std::uint64_t reserve(std::uint64_t bytes, std::uint64_t behind);
-  std::uint64_t allocate_pages(std::uint64_t bytes);
+  std::uint64_t allocate_variables(const ptx::global_size& size);
   std::uint64_t stage(const void* data, std::size_t bytes);
   std::uint64_t command(const void* descriptor, std::size_t bytes, recorded_kernel* recorded = nullptr);
   unsigned launch_recording(const launch_request& request);

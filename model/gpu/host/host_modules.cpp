@@ -29,15 +29,20 @@ unsigned host_driver::load_module(const std::string& ptx, const std::string& fil
   return load_modules({{ptx, file_name}}).front();
 }
 
-std::vector<unsigned> host_driver::load_modules(const std::vector<module_text>& modules) {
+std::vector<unsigned> host_driver::load_modules(const std::vector<module_text>& modules, managed_ranges* managed) {
   const host_link::call call(*link_);
   std::vector<std::shared_ptr<const ptx::ast_module>> parsed;
   for (const module_text& m : modules) parsed.push_back(parsed_->parse(m.text, m.file));
   std::vector<unsigned> handles(modules.size());
   for (const std::vector<std::size_t>& group : ptx::link_groups(parsed)) {
+    const auto note_managed = [&] {
+      const ptx::loaded_module& m = modules_.back()->module;
+      if (managed != nullptr && m.managed_bytes != 0) managed->emplace_back(m.managed_base, m.managed_bytes);
+    };
     if (group.size() == 1) {
       const std::size_t k = group.front();
       handles[k] = load(parsed[k], modules[k].text, modules[k].file);
+      note_managed();
       continue;
     }
     std::vector<ptx::module_source> sources;
@@ -49,6 +54,7 @@ std::vector<unsigned> host_driver::load_modules(const std::vector<module_text>& 
       names += (k == group.front() ? std::string() : std::string(1, '\0')) + modules[k].file;
     }
     const unsigned handle = load(parsed_->parse(texts, names), texts, names);
+    note_managed();
     for (const std::size_t k : group) handles[k] = handle;
   }
   return handles;
@@ -57,12 +63,12 @@ std::vector<unsigned> host_driver::load_modules(const std::vector<module_text>& 
 unsigned host_driver::load(std::shared_ptr<const ptx::ast_module> ast, const std::string& texts,
                            const std::string& names) {
   auto m = std::make_unique<module_record>();
-  const std::uint64_t bytes = ptx::global_bytes(*ast);
-  const std::uint64_t globals = bytes != 0 ? allocate_pages(bytes) : 0;
+  const ptx::global_size size = ptx::global_bytes(*ast);
+  const std::uint64_t globals = size.all != 0 ? allocate_variables(size) : 0;
   const std::uint64_t constant_bytes = ptx::constant_bytes(*ast);
   if (constant_bytes != 0) m->constants_address = allocate(constant_bytes);
   m->module = ptx::place(std::move(ast), globals, m->constants_address);
-  if (bytes != 0) write(globals, m->module.global_image.data(), m->module.global_image.size());
+  if (size.all != 0) write(globals, m->module.global_image.data(), m->module.global_image.size());
   const auto& constants = m->module.constant_image;
   if (constant_bytes != 0) write(m->constants_address, constants.data(), constants.size());
   if (!has_heap_ && ptx::calls_malloc(*m->module.ast)) {

@@ -33,6 +33,8 @@ bool forget_allocation(const void* p, ended_by call, allocation& was);
 void drop_allocation(std::uint64_t address);
 /// The allocation that contains the address; `type` unregistered: unknown to CUDA.
 allocation allocation_of(const void* p);
+/// Whether some of these bytes are registered memory of the program.
+bool overlaps_registered(std::uint64_t address, std::uint64_t bytes);
 /// The same for an address on the device: also of a variable that the program has never asked for by name.
 allocation device_allocation_of(const void* p);
 /// True if a box of rows that begins in the allocation does not end there.
@@ -46,6 +48,9 @@ constexpr unsigned most_host_flags = 7;
 /// With one address space for host and GPU all pinned memory is mapped.
 constexpr unsigned host_flag_mapped = 2;
 
+/// Maps memory at this address that the simulator accesses in place. It has a file in memory, which both map. `what`:
+/// as of wire::call::host_range.
+error_t share_memory(std::uint64_t address, std::uint64_t bytes, std::uint32_t what);
 /// Allocates device memory, managed memory or pinned memory.
 error_t allocate(void** pointer, std::size_t bytes, wire::memory_kind kind, memory_type type, unsigned flags);
 error_t release(void* pointer, ended_by call);

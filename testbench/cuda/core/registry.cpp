@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "testbench/cuda/core/registry.h"
 
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -70,7 +69,14 @@ error_t registry::load(image& i) {
   const reply r = call(wire::call::load_image, w);
   i.status = r.status;
   if (r.status == error::none) {
-    i.module = r.read().get<std::uint32_t>();
+    wire::reader in = r.read();
+    i.module = in.get<std::uint32_t>();
+    i.managed.resize(in.get<std::uint32_t>());
+    for (auto& [address, bytes] : i.managed) {
+      address = in.get<std::uint64_t>();
+      bytes = in.get<std::uint64_t>();
+      if (i.status == error::none) i.status = share_memory(address, bytes, 3);
+    }
   } else {
     i.failure = r.read().get_text();
   }
@@ -173,8 +179,6 @@ error_t registry::place_managed() {
     const variable_record* v = variable(key);
     if (v == nullptr) return error::initialization;
     *v->managed = reinterpret_cast<void*>(v->address);
-    const error_t e = share(*v);
-    if (e != error::none) return e;
   }
   return error::none;
 }
@@ -188,29 +192,11 @@ variable_record registry::variable(image& owner, const std::string& name) {
   wire::reader in = r.read();
   v.address = in.get<std::uint64_t>();
   v.bytes = in.get<std::uint64_t>();
+  const bool is_managed = std::any_of(owner.managed.begin(), owner.managed.end(),
+                                      [&v](const auto& m) { return v.address - m.first < m.second; });
   if (allocation_of(reinterpret_cast<const void*>(v.address)).type == unregistered)
-    note_allocation({v.address, v.bytes, device, 0, true, nullptr});
+    note_allocation({v.address, v.bytes, is_managed ? managed : device, is_managed ? 1u : 0u, true, nullptr});
   return v;
-}
-
-namespace {
-
-// Maps memory at the same address as on the GPU.
-bool map_here(std::uint64_t address, std::uint64_t bytes) {
-  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  const std::uint64_t begin = address / page * page;
-  void* at = ::mmap(reinterpret_cast<void*>(begin), address + bytes - begin, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-  return at == reinterpret_cast<void*>(begin);
-}
-
-}  // namespace
-
-error_t registry::share(const variable_record& v) {
-  map_here(v.address, v.bytes);  // another variable may have mapped the page already
-  note_allocation({v.address, v.bytes, managed, 1, true, nullptr});
-  return call(wire::call::host_range, wire::writer().put(v.address).put(std::uint64_t{v.bytes}).put(std::uint32_t{3}))
-      .status;
 }
 
 std::vector<std::string> registry::kernels(image& owner) {

@@ -21,6 +21,7 @@ struct image {
   std::uint32_t what = 2;                                    // as for wire::call::load_image
   std::vector<std::pair<const void*, std::uint64_t>> parts;  // addresses in this process, with sizes
   std::uint32_t module = 0;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> managed;  // addresses and bytes of its managed variables
   bool loaded = false;
   error_t status = error::none;
   std::string failure;          // the simulator's message if loading failed
@@ -79,8 +80,6 @@ class registry {
   /// A variable of a loaded image; null address: none.
   variable_record variable(image& owner, const std::string& name);
   std::vector<std::string> kernels(image& owner);
-  /// Maps a variable that its module declares as managed into the program's memory.
-  error_t share(const variable_record& v);
 
  private:
   error_t find(function_record& f);

@@ -245,7 +245,7 @@ HEDDLE_CUDA result_t cuLibraryGetGlobal(address_t* a, std::size_t* bytes, image*
 HEDDLE_CUDA result_t cuLibraryGetManaged(address_t* a, std::size_t* bytes, image* l, const char* name) {
   const result_t r = get_global(a, bytes, l, name);
   if (r != result::success || a == nullptr || allocation_of(pointer_of(*a)).type == managed) return r;
-  return driven([&] { return registry::get().share(registry::get().variable(*l, name)); });
+  return result::not_found;
 }
 
 HEDDLE_CUDA result_t cuLinkCreate(unsigned count, const int* names, void** values, link_state** s) {

@@ -57,10 +57,15 @@ allocation allocation_of(const void* p) {
   return address_number(p) - a.address < a.bytes || address_number(p) == a.address ? a : allocation();
 }
 
-namespace {
+bool overlaps_registered(std::uint64_t address, std::uint64_t bytes) {
+  const std::lock_guard<std::mutex> lock(allocations_mutex);
+  auto next = allocations().lower_bound(address + bytes);
+  if (next == allocations().begin()) return false;
+  const allocation& last = std::prev(next)->second;
+  return last.type == host && last.registered && address < last.address + last.bytes;
+}
 
-// Memory at this address that the simulator accesses in place. It has a file in memory, which both map.
-error_t share_memory(std::uint64_t address, std::uint64_t bytes) {
+error_t share_memory(std::uint64_t address, std::uint64_t bytes, std::uint32_t what) {
   const std::uint64_t whole = (bytes + wire::shared_unit - 1) / wire::shared_unit * wire::shared_unit;
   const int file = ::memfd_create("heddle", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (file < 0) return error::out_of_memory;
@@ -70,15 +75,13 @@ error_t share_memory(std::uint64_t address, std::uint64_t bytes) {
       ::fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0 &&
       ::mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, file, 0) == at) {
     e = call(wire::call::host_range,
-             wire::writer().put(address).put(whole).put(std::uint32_t{4}).put(static_cast<std::uint32_t>(file)))
+             wire::writer().put(address).put(whole).put(what).put(static_cast<std::uint32_t>(file)))
             .status;
     if (e != error::none) ::munmap(at, bytes);
   }
   ::close(file);
   return e;
 }
-
-}  // namespace
 
 error_t allocate(void** pointer, std::size_t bytes, wire::memory_kind kind, memory_type type, unsigned flags) {
   if (pointer == nullptr) return noted(error::invalid_value);
@@ -88,7 +91,7 @@ error_t allocate(void** pointer, std::size_t bytes, wire::memory_kind kind, memo
   if (r.status != error::none) return noted(r.status);
   const auto address = r.read().get<std::uint64_t>();
   if (type != device) {
-    if (const error_t e = share_memory(address, bytes); e != error::none) {
+    if (const error_t e = share_memory(address, bytes, 4); e != error::none) {
       call(wire::call::release, wire::writer().put(address));
       return noted(e);
     }

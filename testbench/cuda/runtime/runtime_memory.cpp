@@ -247,7 +247,7 @@ HEDDLE_CUDA error_t cudaHostRegister(void* p, std::size_t bytes, unsigned flags)
   if (p == nullptr || bytes == 0 || (flags & ~known_flags) != 0) return noted(error::invalid_value);
   if (const error_t e = refused_by_capture(); e != error::none) return e;
   const allocation there = allocation_of(p);
-  if (there.type == host && there.registered) return noted(error::already_registered);
+  if (overlaps_registered(address_number(p), bytes)) return noted(error::already_registered);
   if (there.type != unregistered || !is_mapped(p, bytes)) return noted(error::invalid_value);
   const error_t e = call(wire::call::host_range,
                          wire::writer().put(address_number(p)).put(std::uint64_t{bytes}).put(std::uint32_t{1}))

@@ -7,6 +7,8 @@
 __constant__ float factor;
 __device__ int counter;
 __managed__ int shared_with_host = 5;
+__managed__ int shared_rows[3000] = {1, 2, 3};
+__managed__ double shared_last = 2.5;
 
 extern "C" __global__ void add(const float* a, const float* b, float* c, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -56,3 +58,29 @@ extern "C" __global__ void answer(volatile int* word) {
 extern "C" __global__ void tally(unsigned* word, int turns) {
   for (int k = 0; k < turns; ++k) atomicAdd_system(word, 1u);
 }
+
+// Waits until the host says a round, and answers in the next word: minus the sum of the rows, which it changes.
+extern "C" __global__ void rounds_with_host(volatile int* flag, int rounds) {
+  for (int round = 1; round <= rounds; ++round) {
+    while (flag[0] != round) {
+    }
+    __threadfence_system();
+    int sum = 0;
+    for (int k = 0; k < 3000; k += 100) sum += shared_rows[k];
+    for (int k = 0; k < 3000; k += 100) shared_rows[k] = -sum;
+    shared_last += 1;
+    __threadfence_system();
+    flag[1] = round;
+  }
+}
+
+// Writes the even bytes again and again.
+extern "C" __global__ void even_bytes(unsigned char* bytes, int rounds) {
+  for (int round = 1; round <= rounds; ++round) *(volatile unsigned char*)&bytes[2 * threadIdx.x] = round;
+}
+
+struct __attribute__((packed)) packed_pointer {
+  char c;
+  int* p;
+};
+extern "C" __global__ void takes_packed(packed_pointer in) { in.p[threadIdx.x] = in.c; }

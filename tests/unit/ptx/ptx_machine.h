@@ -38,7 +38,7 @@ class ptx_machine {
     config_.half.lanes = 32;
     config_.tma.requests_in_flight = 1;
     config_.gpu.compute_capability = choice::named<choice::compute_capability>("9.0");
-    const std::uint64_t constants = memory_base + (ptx::global_bytes(*ast) + 255) / 256 * 256;
+    const std::uint64_t constants = memory_base + (ptx::global_bytes(*ast).all + 255) / 256 * 256;
     next_ = constants + (ptx::constant_bytes(*ast) + 255) / 256 * 256;
     module_ = ptx::place(ast, memory_base, constants);
     std::copy(module_.global_image.begin(), module_.global_image.end(), memory_.begin());

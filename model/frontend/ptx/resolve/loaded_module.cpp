@@ -26,19 +26,50 @@ void refuse_opaque(const ast_module& m, const ast_variable& v) {
                       "module variable '" + v.name + "' of type ." + v.type_name + " is not supported");
 }
 
+/// Calls f(variable, offset) for all global variables, the managed ones last.
+template <class F>
+global_size lay_out(const ast_module& m, F&& f) {
+  std::uint64_t at = 0, own = 0, managed_at = 0;
+  for (const bool managed : {false, true}) {
+    const auto counts = [managed](const ast_variable& v) { return is_global(v) && v.managed == managed; };
+    if (managed) {
+      own = at;
+      if (std::any_of(m.variables.begin(), m.variables.end(), counts)) at = align_up(at, global_size::managed_unit);
+      managed_at = at;
+    }
+    for (const ast_variable& v : m.variables) {
+      if (!counts(v)) continue;
+      at = align_up(at, v.alignment());
+      f(v, at);
+      at = std::min(at + std::min(v.size_bytes(), most_global_bytes + 1), most_global_bytes + 1);
+    }
+  }
+  if (at != managed_at) at = align_up(at, global_size::managed_unit);
+  return {at, own, at - managed_at};
+}
+
 class placer {
  public:
   explicit placer(loaded_module& m) : m_(m) {}
 
   void run() {
-    std::uint64_t global = 0, constant = 0;
+    std::uint64_t constant = 0;
+    const global_size size = lay_out(*m_.ast, [this](const ast_variable& v, std::uint64_t at) {
+      add(v, state_space::global, at, m_.global_base);
+      if (v.size_bytes() > most_global_bytes || at > most_global_bytes - v.size_bytes())
+        fail(v, "global variables exceed 512 MiB at '" + v.name + "'");
+    });
     for (const ast_variable& v : m_.ast->variables) {
-      if (is_global(v)) add(v, state_space::global, global, m_.global_base);
-      if (is_constant(v)) add(v, state_space::constant, constant, 0);
-      if (global > most_global_bytes) fail(v, "global variables exceed 512 MiB at '" + v.name + "'");
+      if (!is_constant(v)) continue;
+      constant = align_up(constant, v.alignment());
+      add(v, state_space::constant, constant, 0);
+      constant += std::min(v.size_bytes(), constant_bank_bytes + 1);  // limited, so that the sum cannot overflow
       if (constant > constant_bank_bytes) fail(v, "constant variables exceed 64 KiB at '" + v.name + "'");
     }
+    const std::uint64_t global = size.all;
     m_.global_bytes = global;
+    m_.managed_bytes = size.managed;
+    if (size.managed != 0) m_.managed_base = m_.global_base + size.all - size.managed;
     m_.global_image.assign(global, 0);
     m_.constant_image.assign(constant, 0);
     for (const ast_variable& v : m_.ast->variables) {
@@ -52,13 +83,11 @@ class placer {
     throw input_error(m_.ast->file, v.where.line, v.where.column, message);
   }
 
-  void add(const ast_variable& v, state_space space, std::uint64_t& at, std::uint64_t base) {
+  void add(const ast_variable& v, state_space space, std::uint64_t at, std::uint64_t base) {
     refuse_opaque(*m_.ast, v);
-    at = align_up(at, v.alignment());
     if (!m_.symbols.emplace(v.name, module_symbol{v.name, space, base + at, v.size_bytes(), v.type == isa::dtype::none})
              .second)
       fail(v, "module variable '" + v.name + "' is defined twice");
-    at += std::min(v.size_bytes(), most_global_bytes + 1);  // limited, so that the sum cannot overflow
   }
 
   void fill(const ast_variable& v, std::vector<std::uint8_t>& image, std::uint64_t at) const {
@@ -101,13 +130,8 @@ std::uint64_t function_address(const ast_module& m, const std::string& name) {
   return 0;
 }
 
-std::uint64_t global_bytes(const ast_module& m) {
-  std::uint64_t at = 0;
-  for (const ast_variable& v : m.variables)
-    if (is_global(v))
-      at = std::min(align_up(at, v.alignment()) + std::min(v.size_bytes(), most_global_bytes + 1),
-                    most_global_bytes + 1);
-  return at;
+global_size global_bytes(const ast_module& m) {
+  return lay_out(m, [](const ast_variable&, std::uint64_t) {});
 }
 
 std::uint64_t constant_bytes(const ast_module& m) {

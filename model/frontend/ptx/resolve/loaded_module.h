@@ -25,15 +25,24 @@ struct loaded_module {
   std::shared_ptr<const ast_module> ast;
   std::map<std::string, module_symbol> symbols;
   std::uint64_t global_bytes = 0;            // size of the .global image
-  std::uint64_t global_base = 0;             // its device address, 256-byte aligned
+  std::uint64_t global_base = 0;             // its device address, 256-byte aligned, or as managed variables need it
+  std::uint64_t managed_base = 0;            // device address of the managed variables, which are its last ones
+  std::uint64_t managed_bytes = 0;           // theirs, whole units; 0: there are none
   std::vector<std::uint8_t> global_image;    // initial contents, addresses relocated
   std::vector<std::uint8_t> constant_image;  // bank 3 initial contents (at most 64 KiB)
   std::uint64_t constant_base =
       0;  // device address of that image, used for generic addresses of .const variables; 0: none
 };
 
-/// The total size of the module's .global variables, bytes, from which the caller chooses the base address.
-std::uint64_t global_bytes(const ast_module& m);
+/// Bytes of the module's .global variables, from which the caller chooses the base address. Managed variables have
+/// whole units of so many bytes, aligned as such, since the host maps them; they are the last ones.
+struct global_size {
+  static constexpr std::uint64_t managed_unit = 65536;
+  std::uint64_t all = 0;
+  std::uint64_t own = 0;  // of those that are not managed
+  std::uint64_t managed = 0;
+};
+global_size global_bytes(const ast_module& m);
 
 /// The address of function `name` as seen by a program; 0: no such function.
 std::uint64_t function_address(const ast_module& m, const std::string& name);

@@ -98,6 +98,7 @@ struct ast_variable {
   bool is_extern = false;
   linkage link = linkage::internal;
   bool pointer = false;     // .param .u64 .ptr …
+  bool managed = false;     // .attribute(.managed): the host accesses it, too
   std::string module_name;  // .global or .const in a function: name of the module-scope variable that represents it
   location where;
 

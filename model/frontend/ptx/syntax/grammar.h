@@ -43,8 +43,8 @@ bool accept_linkage(token_stream& tokens, linkage& link);
 void parse_variables(token_stream& tokens, linkage link, std::vector<ast_variable>& out);
 /// (parameter, …), each with its state space; in prototypes their names are '_'.
 std::vector<ast_variable> parse_parameters(token_stream& tokens);
-/// Skips .attribute( … ), which does not affect the model.
-void skip_attribute(token_stream& tokens);
+/// Skips .attribute( … ). True: it says .managed; the others do not affect the model.
+bool skip_attribute(token_stream& tokens);
 
 // parse_initialiser.cpp
 

@@ -77,7 +77,7 @@ void parse_type(token_stream& tokens, ast_variable& v) {
       tokens.advance();
       v.align = parse_alignment(tokens);
     } else if (word == "attribute") {
-      skip_attribute(tokens);
+      v.managed |= skip_attribute(tokens);
     } else if (word == "ptr" && typed) {
       tokens.advance();
       v.pointer = true;
@@ -177,14 +177,17 @@ bool accept_linkage(token_stream& tokens, linkage& link) {
   return true;
 }
 
-void skip_attribute(token_stream& tokens) {
+bool skip_attribute(token_stream& tokens) {
+  bool managed = false;
   tokens.advance();
   tokens.expect('(');
   for (unsigned depth = 1; depth != 0; tokens.advance()) {
     if (tokens.at_end()) tokens.unexpected("')'");
+    managed |= tokens.current().is_directive(".managed");
     if (tokens.is('(')) ++depth;
     if (tokens.is(')')) --depth;
   }
+  return managed;
 }
 
 void parse_variables(token_stream& tokens, linkage link, std::vector<ast_variable>& out) {

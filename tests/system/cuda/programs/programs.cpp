@@ -17,7 +17,9 @@
 namespace cuda_programs {
 
 char add, count, say, linger, wrong_address, claim, takes_struct, reverse, answer, tally, factor, counter;
-int* shared_with_host = nullptr;
+char rounds_with_host, even_bytes, takes_packed;
+int *shared_with_host = nullptr, *shared_rows = nullptr;
+double* shared_last = nullptr;
 const char* kernels_file = nullptr;
 
 namespace {
@@ -43,7 +45,10 @@ void** load(const char* file) {
                                                    {"takes_struct", &takes_struct},
                                                    {"reverse", &reverse},
                                                    {"answer", &answer},
-                                                   {"tally", &tally}};
+                                                   {"tally", &tally},
+                                                   {"rounds_with_host", &rounds_with_host},
+                                                   {"even_bytes", &even_bytes},
+                                                   {"takes_packed", &takes_packed}};
   for (const auto& [name, stub] : kernels)
     __cudaRegisterFunction(handle, stub, const_cast<char*>(name), name, -1, nullptr, nullptr, nullptr, nullptr,
                            nullptr);
@@ -51,6 +56,8 @@ void** load(const char* file) {
   __cudaRegisterVar(handle, &counter, nullptr, "counter", 0, 4, 0, 0);
   __cudaRegisterManagedVar(handle, reinterpret_cast<void**>(&shared_with_host), nullptr, "shared_with_host", 0, 4, 0,
                            0);
+  __cudaRegisterManagedVar(handle, reinterpret_cast<void**>(&shared_rows), nullptr, "shared_rows", 0, 12000, 0, 0);
+  __cudaRegisterManagedVar(handle, reinterpret_cast<void**>(&shared_last), nullptr, "shared_last", 0, 8, 0, 0);
   __cudaRegisterFatBinaryEnd(handle);
   return handle;
 }
@@ -115,6 +122,8 @@ int main(int argc, char** argv) {
       {"many_children", many_children},
       {"memory_in_place", memory_in_place},
       {"registered_in_order", registered_in_order},
+      {"registered_memory", registered_memory},
+      {"managed_variables", managed_variables},
       {"forks_with_memory_in_place", forks_with_memory_in_place},
       {"flag_of_the_host", flag_of_the_host},
       {"flag_by_a_copy", flag_by_a_copy},
@@ -141,7 +150,7 @@ int main(int argc, char** argv) {
   if (found->first == "nothing") return 0;
   kernels_file = argv[1];
   void** handle = load(argv[1]);
-  if (found->first == "managed") __cudaInitModule(handle);
+  if (found->first == "managed" || found->first == "managed_variables") __cudaInitModule(handle);
   found->second();
   std::puts("right");
   return 0;

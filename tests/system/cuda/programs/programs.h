@@ -12,7 +12,9 @@ namespace cuda_programs {
 
 // The host's stand-ins for the kernels and variables.
 extern char add, count, say, linger, wrong_address, claim, takes_struct, reverse, answer, tally, factor, counter;
-extern int* shared_with_host;
+extern char rounds_with_host, even_bytes, takes_packed;
+extern int *shared_with_host, *shared_rows;
+extern double* shared_last;
 extern const char* kernels_file;
 
 [[noreturn]] void fail(const char* file, int line, const char* what, long got);
@@ -131,6 +133,8 @@ void frees_at_exit();
 void many_children();
 void memory_in_place();
 void registered_in_order();
+void registered_memory();
+void managed_variables();
 void forks_with_memory_in_place();
 void flag_of_the_host();
 void flag_by_a_copy();
