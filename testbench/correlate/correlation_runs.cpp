@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 
 #include "heddle/config/config.h"
 #include "heddle/config/error.h"
@@ -81,7 +82,9 @@ std::string with_current_name(const std::string& override) {
   return current_name(override.substr(0, equals)) + override.substr(equals);
 }
 
-[[noreturn]] void start_program(const std::string& folder, const std::vector<std::string>& arguments) {
+// Its messages go to a file.
+[[noreturn]] void start_program(const std::string& folder, const std::vector<std::string>& arguments,
+                                const std::string& messages) {
 #if defined(__linux__)
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
@@ -89,8 +92,19 @@ std::string with_current_name(const std::string& override) {
   for (const std::string& a : arguments) list.push_back(const_cast<char*>(a.c_str()));
   list.push_back(nullptr);
   ::setenv("HEDDLE_THREADS", "1", 0);  // the runs are parallel
+  const int file = ::open(messages.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (file >= 0) ::dup2(file, 2);
   if (folder.empty() || ::chdir(folder.c_str()) == 0) ::execv("/proc/self/exe", list.data());
   ::_exit(127);
+}
+
+// The first error that Heddle has told of in the file; empty: none.
+std::string error_in(const std::string& messages) {
+  const std::string mark = "heddle: error: ";
+  std::ifstream in(messages);
+  for (std::string line; std::getline(in, line);)
+    if (line.compare(0, mark.size(), mark) == 0) return line.substr(mark.size());
+  return "";
 }
 
 }  // namespace
@@ -167,6 +181,7 @@ void correlation_runs::run(std::size_t run, const result_store& store) const {
 // The program runs with a simulator of its own, as `heddle exec` runs it.
 point_result correlation_runs::run_program(const one_run& r, const result_store& store) {
   const temporary_file metrics(fs::absolute(store.folder() + "/" + random_word() + ".metrics.json").string());
+  const temporary_file messages(metrics.name() + ".messages");
   std::vector<std::string> arguments = {"heddle",      "exec",      "--quiet",     "--gpu",
                                         r.options.gpu, "--metrics", metrics.name()};
   for (const std::string& o : r.options.overrides) arguments.insert(arguments.end(), {"--set", with_current_name(o)});
@@ -181,7 +196,7 @@ point_result correlation_runs::run_program(const one_run& r, const result_store&
   }
   const pid_t process = ::fork();
   if (process < 0) throw input_error("cannot start a process");
-  if (process == 0) start_program(r.folder, arguments);
+  if (process == 0) start_program(r.folder, arguments, messages.name());
   int status = 0;
   while (::waitpid(process, &status, 0) < 0 && errno == EINTR) continue;
   std::error_code ignored;
@@ -199,6 +214,9 @@ point_result correlation_runs::run_program(const one_run& r, const result_store&
   std::string end;
   if (!WIFEXITED(status)) end = " ended with signal " + std::to_string(WTERMSIG(status));
   else if (WEXITSTATUS(status) != 0) end = " ended with exit code " + std::to_string(WEXITSTATUS(status));
+  // Why the program has not even started, or what has stopped it.
+  if (failure.empty() && !end.empty())
+    if (const std::string error = error_in(messages.name()); !error.empty()) failure = ": " + error;
   if (!end.empty() || !failure.empty())
     return {point_status::failed, "'" + r.options.arguments[0] + "'" + end + failure, ""};
   if (!wrote) return {point_status::failed, "'" + r.options.arguments[0] + "' has launched nothing", ""};

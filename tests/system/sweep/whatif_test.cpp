@@ -169,6 +169,9 @@ TEST_F(whatif, names_the_failure_of_a_program) {
                       "fails_assertion"});
   EXPECT_EQ(o.code, 2);
   EXPECT_NE(o.err.find("the workload does not run on v100: '" HEDDLE_CUDA_PROGRAMS "': "), std::string::npos) << o.err;
+  const auto none = run({"--gpu", "v100", "--", "./no_such_program"});
+  EXPECT_EQ(none.code, 2);
+  EXPECT_NE(none.err.find("'./no_such_program' cannot be started: "), std::string::npos) << none.err;
   EXPECT_NE(o.err.find("assertion failed: value == 1"), std::string::npos) << o.err;
 }
 
