@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <string>
+#include <system_error>
 
 #include "testbench/exec/connection.h"
 #include "testbench/files/descriptor.h"
@@ -22,11 +24,25 @@ constexpr std::uint64_t half_bytes = wire::window_bytes / 2;
 
 std::uint64_t part_at(std::uint64_t at, std::uint64_t bytes) { return std::min(half_bytes, bytes - at); }
 
+int open_at(const std::string& place, int number) {
+  return ::open((place + "/fd/" + std::to_string(number)).c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
+}
+
+// The descriptors of a process whose first thread has ended are those of another one.
+int open_of(pid_t process, int number) {
+  const std::string place = "/proc/" + std::to_string(process);
+  int file = open_at(place, number);
+  std::error_code none;
+  if (file < 0)
+    for (const auto& thread : std::filesystem::directory_iterator(place + "/task", none))
+      if (file = open_at(thread.path().string(), number); file >= 0) break;
+  return file;
+}
+
 }  // namespace
 
 std::unique_ptr<shared_memory> shared_memory::open(pid_t process, int number, std::uint64_t bytes) {
-  const std::string path = "/proc/" + std::to_string(process) + "/fd/" + std::to_string(number);
-  const descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
+  const descriptor file(open_of(process, number));
   struct stat about {};
   // A file that the program could shorten would end the simulator at its next access.
   const bool sealed = file.is_open() && (::fcntl(file.get(), F_GET_SEALS) & F_SEAL_SHRINK) != 0 &&
