@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Blocks that never end: how they are recognised and described.
 #include <algorithm>
+#include <utility>
 
 #include "heddle/functional/functional_block.h"
 #include "heddle/functional/functional_executor.h"
@@ -54,6 +55,7 @@ bool functional_executor::recurs(bool moved) {
   watches_ = !moved;
   changed_ = false;
   if (!quiet) {
+    could_write_ = true;
     quiet_ = leaps_ = 0;
     timed_ = false;
     return false;
@@ -76,10 +78,14 @@ bool functional_executor::recurs(bool moved) {
 // The resident blocks will never end by themselves. False: they stay, as those of other threads may be what they wait
 // for. Of independent blocks, the lowest one has failed.
 bool functional_executor::survives_recurrence() {
-  if (observer_ != nullptr && observer_->others_may_write()) {
-    quiet_ = leaps_ = 0;
-    timed_ = false;
-    return true;
+  if (observer_ != nullptr) {
+    const bool may_write = observer_->others_may_write();
+    // What they have written last is still to be seen.
+    if (std::exchange(could_write_, may_write) || may_write) {
+      quiet_ = leaps_ = 0;
+      timed_ = false;
+      return true;
+    }
   }
   if (!apart_) throw functional_failure{deadlock_text(nullptr), {}, spinning_cause()};
   if (concurrent_) return false;

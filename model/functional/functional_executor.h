@@ -214,6 +214,7 @@ class functional_executor {
   bool changed_ = false;     // memory has changed, or a warp has read something that changes by itself, such as a clock
   std::uint64_t quiet_ = 0;  // rounds without a change outside warps and blocks
   bool timed_ = false;       // programs have read the time in these rounds
+  bool could_write_ = true;  // others, when they were asked last
   std::uint64_t quiet_from_ = 0, leaps_ = 0;  // instructions before these rounds; how often the clock was set forward
   std::uint64_t kept_at_ = 0;                 // the round whose fingerprint is in kept_
   std::uint64_t kept_ = 0;

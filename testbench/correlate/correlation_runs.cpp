@@ -98,7 +98,7 @@ std::string with_current_name(const std::string& override) {
   ::_exit(127);
 }
 
-// The first error that Heddle has told of in the file; empty: none.
+// The first error of Heddle in the file; empty: none.
 std::string error_in(const std::string& messages) {
   const std::string mark = "heddle: error: ";
   std::ifstream in(messages);

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -41,13 +42,20 @@ int open_of(pid_t process, int number) {
 
 }  // namespace
 
-std::unique_ptr<shared_memory> shared_memory::open(pid_t process, int number, std::uint64_t bytes) {
-  const descriptor file(open_of(process, number));
+int shared_memory::open_file(pid_t process, int number, std::uint64_t bytes) {
+  const int file = open_of(process, number);
   struct stat about {};
   // A file that the program could shorten would end the simulator at its next access.
-  const bool sealed = file.is_open() && (::fcntl(file.get(), F_GET_SEALS) & F_SEAL_SHRINK) != 0 &&
-                      ::fcntl(file.get(), F_GET_SEALS) != -1;
-  if (!sealed || ::fstat(file.get(), &about) != 0 || static_cast<std::uint64_t>(about.st_size) != bytes) return nullptr;
+  const bool sealed =
+      file >= 0 && (::fcntl(file, F_GET_SEALS) & F_SEAL_SHRINK) != 0 && ::fcntl(file, F_GET_SEALS) != -1;
+  if (sealed && ::fstat(file, &about) == 0 && static_cast<std::uint64_t>(about.st_size) == bytes) return file;
+  if (file >= 0) ::close(file);
+  return -1;
+}
+
+std::unique_ptr<shared_memory> shared_memory::open(pid_t process, int number, std::uint64_t bytes) {
+  const descriptor file(open_file(process, number, bytes));
+  if (!file.is_open()) return nullptr;
   void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
   if (at == MAP_FAILED) return nullptr;
   return std::unique_ptr<shared_memory>(new shared_memory(static_cast<std::uint8_t*>(at), bytes));

@@ -18,6 +18,8 @@ class shared_memory {
  public:
   /// Maps the file behind a descriptor of the process. Null: it is not a file in memory that keeps this size.
   [[nodiscard]] static std::unique_ptr<shared_memory> open(pid_t process, int descriptor, std::uint64_t bytes);
+  /// The file alone, which the caller closes. -1: as above.
+  [[nodiscard]] static int open_file(pid_t process, int descriptor, std::uint64_t bytes);
   ~shared_memory();
   shared_memory(const shared_memory&) = delete;
   shared_memory& operator=(const shared_memory&) = delete;

@@ -114,6 +114,7 @@ void cuda_server::serve_client(client& c) {
   const bool there = c.link.receive();
   while (!c.waits) {
     const auto request = c.link.next();
+    if (!request && c.session != nullptr && c.session->awaits_exchange(c.link)) continue;
     if (!request) break;
     wire::reader in(request->arguments);
     if (request->what == wire::call::hello) {

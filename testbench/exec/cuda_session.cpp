@@ -55,7 +55,7 @@ cuda_session::~cuda_session() {
     m_.memory.release(address);
     m_.in_place.remove(address);
   }
-  for (const auto& [address, memory] : variables_) m_.in_place.remove(address);
+  for (const auto& [address, bytes] : pages_) m_.pages.remove(address, bytes);
   for (const std::uint32_t stream : streams_) m_.queues.drop_stream(stream);
 }
 

@@ -33,6 +33,7 @@ struct cuda_machine final : private print_observer {
   virtual ~cuda_machine() = default;
   const launch_choice chosen;
   host_regions in_place;  // memory of the programs that kernels access where it is
+  registered_pages pages{in_place};
   machine chip;
   host_queues queues;
   device_memory memory;
@@ -81,6 +82,9 @@ class cuda_session {
   void return_memory();
   /// Kernels use memory that the program can write at any time; `in_place`: and of which the GPU has no copy.
   [[nodiscard]] bool shares_memory(bool in_place) const;
+  /// While a thread of the program exchanges pages, nothing else may access them: waits for its next call. False: it
+  /// exchanges none.
+  bool awaits_exchange(connection& link);
   /// What program and kernels have written in memory that both use.
   void exchange_shared();
   /// Completes a call that waits for a host function if one is due, or if none is left. False: not yet.
@@ -119,6 +123,11 @@ class cuda_session {
   void allocate(wire::reader& in, call_answer& out);
   void release(wire::reader& in, call_answer& out);
   void host_range(wire::reader& in, call_answer& out);
+  void forget_range(std::uint64_t address, call_answer& out);
+  wire::status add_registered(std::uint64_t address, std::uint64_t bytes, bool in_place);
+  wire::status share_allocation(std::uint64_t address, std::uint64_t bytes, int file);
+  wire::status share_pages(std::uint64_t address, std::uint64_t bytes, int file);
+  void end_pages(std::uint64_t address, std::uint64_t bytes);
   wire::status share_variables(std::uint64_t address, std::uint64_t bytes, int file);
   void end_sharing(std::uint64_t address, const host_memory& h);
   void virtual_memory(wire::reader& in, call_answer& out);
@@ -191,6 +200,8 @@ class cuda_session {
   };
   std::map<std::uint64_t, device_allocation> allocations_;
   std::map<std::uint64_t, std::unique_ptr<shared_memory>> variables_;  // managed ones of modules
+  bool exchanges_pages_ = false;
+  std::map<std::uint64_t, std::uint64_t> pages_;  // of registered memory: addresses and bytes
 };
 
 }  // namespace heddle::testbench

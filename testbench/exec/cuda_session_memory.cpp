@@ -104,60 +104,73 @@ void cuda_session::end_access(const wire::virtual_request& r) {
   m_.chip.driver().read(r.address, kept.data(), kept.size());
 }
 
-// Memory of the program that it has pinned. Kernels may access it by the program's address once they have received
-// that address.
 void cuda_session::host_range(wire::reader& in, call_answer& out) {
   const auto address = in.get<std::uint64_t>();
   const auto bytes = in.get<std::uint64_t>();
-  const auto what = in.get<std::uint32_t>();
-  const auto found = host_memory_.find(address);
-  if (what == 0) {
-    if (found == host_memory_.end()) {
-      out.status = wire::invalid_value;
-    } else {
-      end_sharing(address, found->second);
-      if (!found->second.used) --unused_;
-      host_memory_.erase(found);
-      compared_.erase(address);
-    }
+  const auto file = [&in] { return static_cast<int>(in.get<std::uint32_t>()); };
+  using step = wire::range_step;
+  switch (in.get<step>()) {
+    case step::forget: return forget_range(address, out);
+    case step::registered: out.status = add_registered(address, bytes, in.get<std::uint32_t>() != 0); return;
+    case step::variables: out.status = share_variables(address, bytes, file()); return;
+    case step::allocation: out.status = share_allocation(address, bytes, file()); return;
+    case step::pages: out.status = share_pages(address, bytes, file()); return;
+    case step::end_pages: return end_pages(address, bytes);
+    case step::begin_exchange: exchanges_pages_ = true; return;
+    case step::end_exchange: exchanges_pages_ = false; return;
+    case step::used:
+      if (auto* const h = host_at(address); h != nullptr) return use_pinned(h->first, h->second);
+      break;
+  }
+  out.status = wire::invalid_value;
+}
+
+// Work that has not ended may use it.
+void cuda_session::forget_range(std::uint64_t address, call_answer& out) {
+  if (host_memory_.count(address) == 0) {
+    out.status = wire::invalid_value;
     return;
   }
-  if (what == 1 && found == host_memory_.end()) {
-    if (m_.memory.share(address, bytes)) {
-      host_memory_[address].bytes = bytes;
-      ++unused_;
-    } else {
-      message_log::error(program_ +
-                         ": cudaHostRegister: another process of this run has registered memory at the same " +
-                         "address, which heddle exec does not support: use cudaHostAlloc");
-      out.status = wire::not_supported;
-    }
+  out.until = work();
+  m_.queues.host_waits();
+  out.then = [this, address](call_answer&) {
+    return_memory();
+    const auto h = host_memory_.find(address);
+    if (h == host_memory_.end()) return;
+    end_sharing(address, h->second);
+    if (!h->second.used) --unused_;
+    host_memory_.erase(h);
+    compared_.erase(address);
+    variables_.erase(address);
+  };
+}
+
+wire::status cuda_session::add_registered(std::uint64_t address, std::uint64_t bytes, bool in_place) {
+  if (host_memory_.count(address) != 0) return wire::success;  // of the process that has forked this one
+  if ((!in_place && m_.pages.any(address, bytes)) || !m_.memory.share(address, bytes)) {
+    message_log::error(program_ + ": cudaHostRegister: another process of this run has registered memory at the same " +
+                       "address, which heddle exec does not support: use cudaHostAlloc");
+    return wire::not_supported;
   }
-  if (what == 3) out.status = share_variables(address, bytes, static_cast<int>(in.get<std::uint32_t>()));
-  if (what == 4) {
-    const auto file = static_cast<int>(in.get<std::uint32_t>());
-    const auto a = allocations_.find(address);
-    const bool is_whole = bytes % wire::shared_unit == 0 && a != allocations_.end() && bytes >= a->second.bytes &&
-                          bytes - a->second.bytes < wire::shared_unit;
-    if (found == host_memory_.end() || !is_whole) {
-      out.status = wire::invalid_value;
-      return;
-    }
-    a->second.memory = shared_memory::open(process_, file, bytes);
-    if (!a->second.memory) {
-      out.status = wire::out_of_memory;
-      return;
-    }
-    found->second.in_place = found->second.used = true;
-    m_.in_place.add(address, bytes, a->second.memory->data());
-  }
-  if (what == 2) {
-    if (auto* const h = host_at(address); h != nullptr) {
-      use_pinned(h->first, h->second);
-    } else {
-      out.status = wire::invalid_value;
-    }
-  }
+  host_memory& h = host_memory_[address];
+  h.bytes = bytes;
+  h.in_place = in_place;
+  ++unused_;
+  if (in_place) use_pinned(address, h);
+  return wire::success;
+}
+
+wire::status cuda_session::share_allocation(std::uint64_t address, std::uint64_t bytes, int file) {
+  const auto h = host_memory_.find(address);
+  const auto a = allocations_.find(address);
+  if (h == host_memory_.end() || a == allocations_.end() || bytes % wire::shared_unit != 0 || bytes < a->second.bytes ||
+      bytes - a->second.bytes >= wire::shared_unit)
+    return wire::invalid_value;
+  a->second.memory = shared_memory::open(process_, file, bytes);
+  if (!a->second.memory) return wire::out_of_memory;
+  h->second.in_place = h->second.used = true;
+  m_.in_place.add(address, bytes, a->second.memory->data());
+  return wire::success;
 }
 
 // `data`: the bytes, if they are no longer to be read at `from`.
@@ -165,8 +178,8 @@ bool cuda_session::move_row(const wire::copy_request& r, const std::uint8_t* dat
                             std::uint64_t bytes, std::vector<std::uint8_t>& chunk) {
   host_driver& driver = m_.chip.driver();
   const bool is_watched = m_.chip.checks() != nullptr;  // what it does not see did not happen
-  std::uint8_t* const there = r.destination_on_host || is_watched ? nullptr : m_.in_place.find(to);
-  if (data == nullptr && !r.source_on_host && !is_watched) data = m_.in_place.find(from);
+  std::uint8_t* const there = r.destination_on_host || is_watched ? nullptr : m_.in_place.find_all(to, bytes);
+  if (data == nullptr && !r.source_on_host && !is_watched) data = m_.in_place.find_all(from, bytes);
   if (data == nullptr) {
     chunk.resize(there == nullptr ? bytes : 0);
     std::uint8_t* const into = there != nullptr ? there : chunk.data();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "testbench/exec/connection.h"
 #include "testbench/exec/cuda_session.h"
 #include "testbench/options/log.h"
 
@@ -81,7 +82,7 @@ void cuda_session::use_pinned(std::uint64_t address, host_memory& h) {
   if (allocations_.count(address) == 0) m_.chip.driver().map(address, h.bytes);
   h.used = true;
   --unused_;
-  if (!h.inherited) compared_.insert(address);
+  if (!h.inherited && !h.in_place) compared_.insert(address);
 }
 
 // A kernel that receives an address of pinned memory may access that memory.
@@ -112,9 +113,41 @@ wire::status cuda_session::share_variables(std::uint64_t address, std::uint64_t 
   return wire::success;
 }
 
+bool cuda_session::awaits_exchange(connection& link) {
+  exchanges_pages_ = exchanges_pages_ && link.wait();
+  return exchanges_pages_;
+}
+
+// Pages of the program that contain registered memory. Memory of which the GPU has a copy must not lie in their units.
+wire::status cuda_session::share_pages(std::uint64_t address, std::uint64_t bytes, int file) {
+  constexpr std::uint64_t unit = wire::shared_unit;
+  const std::uint64_t first = address / unit * unit, end = (address + bytes + unit - 1) / unit * unit;
+  for (const auto& [at, h] : host_memory_)
+    if (!h.in_place && h.used && at < end && at + h.bytes > first) return wire::not_supported;
+  if (!m_.pages.add(process_, file, address, bytes)) return wire::not_supported;
+  pages_[address] = bytes;
+  return wire::success;
+}
+
+// Parts of such runs can end before the others.
+void cuda_session::end_pages(std::uint64_t address, std::uint64_t bytes) {
+  m_.pages.remove(address, bytes);
+  const auto run = pages_.upper_bound(address);
+  if (run == pages_.begin()) return;
+  const auto [begin, size] = *std::prev(run);
+  pages_.erase(begin);
+  if (begin < address) pages_[begin] = address - begin;
+  if (address + bytes < begin + size) pages_[address + bytes] = begin + size - address - bytes;
+}
+
 // Of memory that the program has registered.
 void cuda_session::end_sharing(std::uint64_t address, const host_memory& h) {
-  if (h.in_place || h.inherited || allocations_.count(address) != 0) return;
+  if (h.inherited || allocations_.count(address) != 0) return;
+  if (variables_.count(address) != 0) {
+    m_.chip.driver().unmap(address);
+    m_.in_place.remove(address);
+    return;
+  }
   if (h.used) m_.chip.driver().unmap(address);
   m_.memory.unshare(address);
 }

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "testbench/exec/device_memory.h"
 
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <iterator>
 
 #include "heddle/memory/common/host_regions.h"
+#include "testbench/exec/copy_window.h"
 #include "testbench/exec/wire.h"
+#include "testbench/files/descriptor.h"
 
 namespace heddle::testbench {
 
@@ -26,6 +29,80 @@ std::uint64_t host_bytes() {
 }
 std::uint64_t unit_of(bool in_place) { return in_place ? host_regions::unit : allocation_unit; }
 }  // namespace
+
+registered_pages::~registered_pages() {
+  for (const auto& [address, u] : units_) ::munmap(u.here, host_regions::unit);
+}
+
+// Units side by side get memory side by side, so that the system keeps few mappings.
+void registered_pages::make_units(std::uint64_t begin, std::uint64_t end) {
+  constexpr std::uint64_t size = host_regions::unit;
+  for (std::uint64_t at = begin / size * size; at < end; at += size) {
+    if (units_.count(at) != 0) continue;
+    std::uint64_t behind = at;
+    while (behind < end && units_.count(behind) == 0) behind += size;
+    void* const here =
+        ::mmap(nullptr, behind - at, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (here == MAP_FAILED) return;
+    for (std::uint64_t u = at; u < behind; u += size) {
+      units_[u].here = static_cast<std::uint8_t*>(here) + (u - at);
+      in_place_.add(u, size, units_[u].here);
+    }
+  }
+}
+
+bool registered_pages::add(pid_t process, int number, std::uint64_t begin, std::uint64_t bytes) {
+  constexpr std::uint64_t size = host_regions::unit;
+  const std::uint64_t end = begin + bytes;
+  if (bytes == 0 || end < begin || begin % page != 0 || bytes % page != 0 || any(begin, bytes)) return false;
+  const descriptor file(shared_memory::open_file(process, number, bytes));
+  if (!file.is_open()) return false;
+  make_units(begin, end);
+  for (std::uint64_t at = begin; at < end;) {
+    const std::uint64_t behind = std::min(end, (at / size + 1) * size);
+    const auto u = units_.find(at / size * size);
+    void* const here = u == units_.end() ? nullptr : u->second.here + at % size;
+    if (here == nullptr || ::mmap(here, behind - at, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file.get(),
+                                  static_cast<off_t>(at - begin)) != here) {
+      remove(begin, at - begin);
+      return false;
+    }
+    for (; at < behind; at += page) u->second.pages.set(at % size / page);
+  }
+  return true;
+}
+
+void registered_pages::remove(std::uint64_t begin, std::uint64_t bytes) {
+  constexpr std::uint64_t size = host_regions::unit;
+  for (auto u = units_.lower_bound(begin / size * size); u != units_.end() && u->first < begin + bytes;) {
+    for (std::uint64_t k = 0; k < size / page; ++k) {
+      const std::uint64_t at = u->first + k * page;
+      if (at < begin || at >= begin + bytes || !u->second.pages[k]) continue;
+      ::mmap(u->second.here + k * page, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+      u->second.pages.reset(k);
+    }
+    if (u->second.pages.any()) {
+      ++u;
+      continue;
+    }
+    in_place_.remove(u->first);
+    ::munmap(u->second.here, size);
+    u = units_.erase(u);
+  }
+}
+
+bool registered_pages::any(std::uint64_t begin, std::uint64_t bytes) const {
+  constexpr std::uint64_t size = host_regions::unit;
+  for (auto u = units_.lower_bound(begin / size * size); u != units_.end() && u->first < begin + bytes; ++u)
+    for (std::uint64_t k = 0; k < size / page; ++k)
+      if (u->second.pages[k] && u->first + k * page < begin + bytes && u->first + (k + 1) * page > begin) return true;
+  return false;
+}
+
+bool registered_pages::shares_unit(std::uint64_t begin, std::uint64_t bytes) const {
+  const auto u = units_.lower_bound(begin / host_regions::unit * host_regions::unit);
+  return u != units_.end() && u->first < begin + bytes;
+}
 
 // Small for small allocations, of which there may be hundreds of thousands.
 std::uint64_t device_memory::margin(std::uint64_t size) const {

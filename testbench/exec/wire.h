@@ -13,7 +13,7 @@
 namespace heddle::wire {
 
 /// Changes with everything below: a library and a program of different versions refuse each other.
-constexpr std::uint32_t version = 12;
+constexpr std::uint32_t version = 14;
 /// The first line that a simulator started by the library sends, without its end; the second one is its address.
 inline std::string protocol_line() { return "heddle " + std::to_string(version); }
 /// The size limit of calls and replies; the program's data are read and written directly in its memory.
@@ -41,8 +41,7 @@ enum class call : std::uint32_t {
   find_variable,  // u32 module, string name -> u64 address, u64 bytes
   allocate,       // u64 bytes, u32 memory_kind -> u64 address
   release,        // u64 address
-  host_range,     // u64 address, u64 bytes, u32 0: forget, 1: registered, 2: kernels use it; accessed in place, u32
-                  // descriptor of the file in memory: 3: managed variables of a module, 4: an allocation
+  host_range,     // u64 address, u64 bytes, range_step, what that says
   copy,           // copy_request
   fill,           // fill_request
   launch,         // launch_head, parameter bytes
@@ -120,6 +119,19 @@ struct virtual_request {
   std::uint64_t address, bytes, number;
 };
 
+/// Memory of the program that kernels access. Some has a file in memory behind it, which the simulator maps: u32
+/// descriptor.
+enum class range_step : std::uint32_t {
+  forget,          // it is no longer registered; replied to when running work has ended
+  registered,      // u32: its pages are in place
+  used,            // kernels will access it
+  variables,       // managed ones of a module; file
+  allocation,      // pinned or managed; file
+  pages,           // that contain registered memory; file
+  end_pages,       // they are no longer in place
+  begin_exchange,  // until end_exchange the simulator leaves the program's memory alone
+  end_exchange
+};
 enum class memory_kind : std::uint32_t { device, managed, host };
 enum class wait_kind : std::uint32_t { device, stream, event };
 enum class function_setting : std::uint32_t { carveout, dynamic_shared, non_portable_cluster };

@@ -25,7 +25,11 @@ class host_regions {
   [[nodiscard]] bool empty() const { return regions_.empty(); }
   /// Where the byte is, with the others of its unit; null: in device memory.
   [[nodiscard]] std::uint8_t* find(std::uint64_t address) const {
-    return address - first_ < span_ ? search(address) : nullptr;
+    return address - first_ < span_ ? search(address, 1) : nullptr;
+  }
+  /// The same of as many bytes, which are in one region; null: they are not.
+  [[nodiscard]] std::uint8_t* find_all(std::uint64_t address, std::uint64_t bytes) const {
+    return address - first_ < span_ ? search(address, bytes) : nullptr;
   }
 
  private:
@@ -33,12 +37,12 @@ class host_regions {
     std::uint64_t bytes = 0;
     std::uint8_t* here = nullptr;
   };
-  [[nodiscard]] std::uint8_t* search(std::uint64_t address) const {
+  [[nodiscard]] std::uint8_t* search(std::uint64_t address, std::uint64_t bytes) const {
     auto r = regions_.upper_bound(address);
     if (r == regions_.begin()) return nullptr;
     --r;
     const std::uint64_t at = address - r->first;
-    return at < r->second.bytes ? r->second.here + at : nullptr;
+    return at < r->second.bytes && bytes <= r->second.bytes - at ? r->second.here + at : nullptr;
   }
   void note_bounds() {
     first_ = span_ = 0;

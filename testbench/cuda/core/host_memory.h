@@ -48,9 +48,8 @@ constexpr unsigned most_host_flags = 7;
 /// With one address space for host and GPU all pinned memory is mapped.
 constexpr unsigned host_flag_mapped = 2;
 
-/// Maps memory at this address that the simulator accesses in place. It has a file in memory, which both map. `what`:
-/// as of wire::call::host_range.
-error_t share_memory(std::uint64_t address, std::uint64_t bytes, std::uint32_t what);
+/// Maps memory at this address that the simulator accesses in place. It has a file in memory, which both map.
+error_t share_memory(std::uint64_t address, std::uint64_t bytes, wire::range_step what);
 /// Allocates device memory, managed memory or pinned memory.
 error_t allocate(void** pointer, std::size_t bytes, wire::memory_kind kind, memory_type type, unsigned flags);
 error_t release(void* pointer, ended_by call);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "testbench/cuda/core/registry.h"
 
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -60,8 +61,18 @@ void registry::add_variable(image* owner, const void* key, const char* name, std
   if (managed != nullptr) managed_placed_ = false;
 }
 
+// After the GPU has ended what may use them.
+void registry::release_managed(image& i) {
+  for (const auto& [address, bytes] : i.managed) {
+    call(wire::call::host_range, wire::writer().put(address).put(bytes).put(wire::range_step::forget));
+    ::munmap(pointer_at(address), bytes);
+  }
+  i.managed.clear();
+}
+
 error_t registry::load(image& i) {
   if (i.loaded) return i.status;
+  release_managed(i);  // a device reset has unloaded it
   i.loaded = true;
   wire::writer w;
   w.put(i.what).put(static_cast<std::uint32_t>(i.parts.size()));
@@ -75,7 +86,7 @@ error_t registry::load(image& i) {
     for (auto& [address, bytes] : i.managed) {
       address = in.get<std::uint64_t>();
       bytes = in.get<std::uint64_t>();
-      if (i.status == error::none) i.status = share_memory(address, bytes, 3);
+      if (i.status == error::none) i.status = share_memory(address, bytes, wire::range_step::variables);
     }
   } else {
     i.failure = r.read().get_text();
@@ -174,13 +185,13 @@ error_t registry::place_managed() {
   const std::lock_guard<std::recursive_mutex> lock(mutex);
   if (managed_placed_) return error::none;
   managed_placed_ = true;
+  bool failed = false;
   for (const auto& [key, record] : variables_) {
     if (record->managed == nullptr || record->address != 0) continue;
-    const variable_record* v = variable(key);
-    if (v == nullptr) return error::initialization;
-    *v->managed = reinterpret_cast<void*>(v->address);
+    if (const variable_record* v = variable(key); v != nullptr) *v->managed = reinterpret_cast<void*>(v->address);
+    else failed = true;
   }
-  return error::none;
+  return failed ? error::initialization : error::none;
 }
 
 variable_record registry::variable(image& owner, const std::string& name) {
@@ -197,6 +208,11 @@ variable_record registry::variable(image& owner, const std::string& name) {
   if (allocation_of(reinterpret_cast<const void*>(v.address)).type == unregistered)
     note_allocation({v.address, v.bytes, is_managed ? managed : device, is_managed ? 1u : 0u, true, nullptr});
   return v;
+}
+
+void registry::forget_variables(const image* owner) {
+  const std::lock_guard<std::recursive_mutex> lock(mutex);
+  for (auto v = variables_.begin(); v != variables_.end();) v = v->second->owner == owner ? variables_.erase(v) : ++v;
 }
 
 std::vector<std::string> registry::kernels(image& owner) {
@@ -227,6 +243,7 @@ void registry::unload(image* i) {
   unloaded_.push_back(i);
   for (const auto& [name, f] : by_name_)
     if (f->owner == i) f->status = error::invalid_handle;
+  release_managed(*i);
   call(wire::call::unload_image, wire::writer().put(i->module));
 }
 

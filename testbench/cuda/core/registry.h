@@ -65,6 +65,8 @@ class registry {
   /// A kernel of an image by name, which need not be registered; null: none.
   function_record* function(image* owner, const std::string& name, error_t& status);
   variable_record* variable(const void* key);
+  /// The library with these variables is closed.
+  void forget_variables(const image* owner);
   /// Learns the addresses of all variables of loaded modules that the program has registered.
   void find_variables();
   /// Assigns addresses to variables shared between program and kernels.
@@ -83,6 +85,7 @@ class registry {
 
  private:
   error_t find(function_record& f);
+  void release_managed(image& i);
   std::vector<std::unique_ptr<image>> images_;
   std::vector<const image*> unloaded_;
   std::map<const void*, std::unique_ptr<function_record>> functions_;

@@ -65,7 +65,7 @@ bool overlaps_registered(std::uint64_t address, std::uint64_t bytes) {
   return last.type == host && last.registered && address < last.address + last.bytes;
 }
 
-error_t share_memory(std::uint64_t address, std::uint64_t bytes, std::uint32_t what) {
+error_t share_memory(std::uint64_t address, std::uint64_t bytes, wire::range_step what) {
   const std::uint64_t whole = (bytes + wire::shared_unit - 1) / wire::shared_unit * wire::shared_unit;
   const int file = ::memfd_create("heddle", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (file < 0) return error::out_of_memory;
@@ -91,7 +91,7 @@ error_t allocate(void** pointer, std::size_t bytes, wire::memory_kind kind, memo
   if (r.status != error::none) return noted(r.status);
   const auto address = r.read().get<std::uint64_t>();
   if (type != device) {
-    if (const error_t e = share_memory(address, bytes, 4); e != error::none) {
+    if (const error_t e = share_memory(address, bytes, wire::range_step::allocation); e != error::none) {
       call(wire::call::release, wire::writer().put(address));
       return noted(e);
     }

@@ -125,7 +125,7 @@ HEDDLE_CUDA void** __cudaRegisterFatBinary(void* wrapper) {
   return reinterpret_cast<void**>(registry::get().add_image(2, parts_of_wrapper(wrapper)));
 }
 HEDDLE_CUDA void __cudaRegisterFatBinaryEnd(void**) {}
-HEDDLE_CUDA void __cudaUnregisterFatBinary(void**) {}
+HEDDLE_CUDA void __cudaUnregisterFatBinary(void** handle) { registry::get().forget_variables(image_of(handle)); }
 HEDDLE_CUDA char __cudaInitModule(void**) { return registry::get().place_managed() == error::none; }
 
 HEDDLE_CUDA void __cudaRegisterFunction(void** handle, const char* host, char*, const char* name, int, void*, void*,

@@ -149,17 +149,31 @@ bool take_over(const elf_file& file, const sections& s, std::uintptr_t base) {
   return has_runtime;
 }
 
+/// The file has kernels, or functions of NVIDIA's runtime by their internal names: a program need not have kernels.
+bool uses_runtime(const elf_file& file, const sections& s) {
+  if (s.has_fat_binary) return true;
+  const std::uint64_t count = s.symbols != nullptr ? s.symbols->sh_size / sizeof(Elf64_Sym) : 0;
+  const auto* symbols = s.symbols != nullptr ? file.at<Elf64_Sym>(s.symbols->sh_offset, count) : nullptr;
+  for (std::uint64_t k = 0; symbols != nullptr && k < count; ++k) {
+    if (ELF64_ST_TYPE(symbols[k].st_info) != STT_FUNC) continue;
+    const char* name = file.text(s.names->sh_offset + symbols[k].st_name);
+    for (const char* internal : {"libcudart_static_", "_ZN6cudart"})
+      if (std::strncmp(name, internal, std::strlen(internal)) == 0) return true;
+  }
+  return false;
+}
+
 void take_over_library(const char* path, std::uintptr_t base) {
   const elf_file file(path);
   const sections s = sections_of(file);
-  if (s.has_fat_binary) take_over(file, s, base);
+  if (uses_runtime(file, s)) take_over(file, s, base);
 }
 
 __attribute__((constructor(101))) void take_over_static_runtimes() {
   watch_libraries(take_over_library);
   const elf_file file("/proc/self/exe");
   const sections s = sections_of(file);
-  if (!s.has_fat_binary || take_over(file, s, load_address())) return;
+  if (!uses_runtime(file, s) || take_over(file, s, load_address())) return;
   if (version_found == 0 && version_of_libraries() == 0) refuse_program();
 }
 

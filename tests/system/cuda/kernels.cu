@@ -59,15 +59,17 @@ extern "C" __global__ void tally(unsigned* word, int turns) {
   for (int k = 0; k < turns; ++k) atomicAdd_system(word, 1u);
 }
 
-// Waits until the host says a round, and answers in the next word: minus the sum of the rows, which it changes.
-extern "C" __global__ void rounds_with_host(volatile int* flag, int rounds) {
+// Waits until the host says a round, and answers in the next word: minus the sum of the rows, which it changes. null:
+// shared_rows.
+extern "C" __global__ void rounds_with_host(volatile int* flag, int rounds, int* rows) {
+  if (rows == nullptr) rows = shared_rows;
   for (int round = 1; round <= rounds; ++round) {
     while (flag[0] != round) {
     }
     __threadfence_system();
     int sum = 0;
-    for (int k = 0; k < 3000; k += 100) sum += shared_rows[k];
-    for (int k = 0; k < 3000; k += 100) shared_rows[k] = -sum;
+    for (int k = 0; k < 3000; k += 100) sum += rows[k];
+    for (int k = 0; k < 3000; k += 100) rows[k] = -sum;
     shared_last += 1;
     __threadfence_system();
     flag[1] = round;

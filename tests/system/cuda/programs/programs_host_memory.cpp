@@ -6,36 +6,48 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <thread>
 #include <vector>
 
 namespace cuda_programs {
 
-// Of which one has several pages. The host and a kernel use them in turn, as pinned words tell them.
-void managed_variables() {
-  constexpr int all = 3000, rounds = 20;
-  HOLDS(shared_rows[0] == 1 && shared_rows[2] == 3 && shared_rows[all - 1] == 0);
-  HOLDS(*shared_with_host == 5 && *shared_last == 2.5);
-  int* words = nullptr;
-  RIGHT(cudaHostAlloc(reinterpret_cast<void**>(&words), 8, 0));
-  int* const volatile flag = words;
+namespace {
+
+constexpr int all = 3000, rounds = 20;
+
+// The host and a kernel use the rows in turn, as pinned words say.
+void talk(int* rows) {
+  int* flag = nullptr;
+  RIGHT(cudaHostAlloc(reinterpret_cast<void**>(&flag), 8, 0));
   long wrong = 0;
   std::thread host([&] {
+    int* const own = rows != nullptr ? rows : shared_rows;
     for (int round = 1; round <= rounds; ++round) {
-      for (int k = 0; k < all; ++k) shared_rows[k] = round;
+      for (int k = 0; k < all; ++k) own[k] = round;
       __atomic_store_n(&flag[0], round, __ATOMIC_SEQ_CST);
       while (__atomic_load_n(&flag[1], __ATOMIC_SEQ_CST) != round) ::usleep(10);
-      for (int k = 0; k < all; ++k) wrong += shared_rows[k] != (k % 100 == 0 ? -30 * round : round);
+      for (int k = 0; k < all; ++k) wrong += own[k] != (k % 100 == 0 ? -30 * round : round);
     }
   });
-  RIGHT(launch(rounds_with_host, 1, 1, 0, nullptr, words, rounds));
+  RIGHT(launch(rounds_with_host, 1, 1, 0, nullptr, flag, rounds, rows));
   RIGHT(cudaDeviceSynchronize());
   host.join();
-  HOLDS(wrong == 0 && *shared_last == 2.5 + rounds);
+  HOLDS(wrong == 0);
+  RIGHT(cudaFreeHost(flag));
+}
+
+}  // namespace
+
+// Of which one has several pages.
+void managed_variables() {
+  HOLDS(shared_rows[0] == 1 && shared_rows[2] == 3 && shared_rows[all - 1] == 0);
+  HOLDS(*shared_with_host == 5 && *shared_last == 2.5);
+  talk(nullptr);
+  HOLDS(*shared_last == 2.5 + rounds);
   std::vector<int> back(all);
   RIGHT(cudaMemcpyFromSymbol(back.data(), &shared_rows, 4 * all, 0, cudaMemcpyDeviceToHost));
   HOLDS(back[100] == -30 * rounds && back[101] == rounds);
-  RIGHT(cudaFreeHost(words));
 }
 
 // Host and kernel write different bytes of it at the same time. Its address may lie anywhere in the arguments.
@@ -72,6 +84,19 @@ void registered_memory() {
   RIGHT(launch(takes_packed, 1, 32, 0, nullptr, in));
   RIGHT(cudaDeviceSynchronize());
   HOLDS(words[0] == 42 && words[31] == 42);
+  // Rows around a multiple of 64 KiB, which a copy and kernels cross. What lies beside them stays.
+  std::vector<int> many(40000, 1);
+  const auto begin = reinterpret_cast<std::uintptr_t>(many.data());
+  int* const rows = many.data() + ((begin + 65536 + 8191) / 65536 * 65536 - begin) / 4 - all / 2;
+  RIGHT(cudaHostRegister(rows, 4 * all, 0));
+  talk(rows);
+  int* const d = device<int>(all);
+  RIGHT(cudaMemset(d, 2, 4 * all));
+  RIGHT(cudaMemcpy(rows, d, 4 * all, cudaMemcpyDefault));
+  RIGHT(launch(linger, 1, 128, 0, nullptr, rows + all / 2 - 64, 1));
+  RIGHT(cudaHostUnregister(rows));
+  for (int k = 0; k < all; ++k) HOLDS(rows[k] == 0x02020202 + (k >= all / 2 - 64 && k < all / 2 + 64));
+  HOLDS(rows[-1] == 1 && rows[all] == 1 && many[0] == 1 && many[39999] == 1);
   // It takes no memory of the GPU, nor does pinned memory.
   std::size_t before = 0, after = 0, total = 0;
   void* pinned = nullptr;
