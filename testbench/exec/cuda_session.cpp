@@ -194,7 +194,10 @@ void cuda_session::load_image(wire::reader& in, call_answer& out) {
       constant_bytes_[handles[k]] += constant_bytes_of(m_.chip.chip().parsed_modules(), texts[k]);
     }
     out.body.put(static_cast<std::uint32_t>(modules_.size())).put(static_cast<std::uint32_t>(managed.size()));
-    for (const auto& [address, bytes] : managed) out.body.put(address).put(bytes);
+    for (const auto& [address, bytes] : managed) {
+      managed_[address] = bytes;
+      out.body.put(address).put(bytes);
+    }
     modules_.emplace_back();
     for (const unsigned h : handles)
       if (std::find(modules_.back().begin(), modules_.back().end(), h) == modules_.back().end())

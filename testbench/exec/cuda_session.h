@@ -199,7 +199,8 @@ class cuda_session {
     std::unique_ptr<shared_memory> memory{};  // accessed in place
   };
   std::map<std::uint64_t, device_allocation> allocations_;
-  std::map<std::uint64_t, std::unique_ptr<shared_memory>> variables_;  // managed ones of modules
+  std::map<std::uint64_t, std::uint64_t> managed_;                     // variables of modules: addresses and bytes
+  std::map<std::uint64_t, std::unique_ptr<shared_memory>> variables_;  // the memory of those
   bool exchanges_pages_ = false;
   std::map<std::uint64_t, std::uint64_t> pages_;  // of registered memory: addresses and bytes
 };

@@ -97,7 +97,10 @@ void cuda_session::use_pinned(const std::vector<std::uint8_t>& parameters) {
 
 // The managed variables of a module that has just been loaded, which is not running yet. The program maps the file.
 wire::status cuda_session::share_variables(std::uint64_t address, std::uint64_t bytes, int file) {
-  if (address % wire::shared_unit != 0 || bytes % wire::shared_unit != 0 || host_memory_.count(address) != 0)
+  constexpr std::uint64_t page = 4096;  // kernels may access the rest of the last one, as of other variables
+  const auto known = managed_.find(address);
+  if (known == managed_.end() || bytes % wire::shared_unit != 0 || bytes < known->second ||
+      host_memory_.count(address) != 0)
     return wire::invalid_value;
   std::unique_ptr<shared_memory> memory = shared_memory::open(process_, file, bytes);
   if (!memory) return wire::out_of_memory;
@@ -105,7 +108,7 @@ wire::status cuda_session::share_variables(std::uint64_t address, std::uint64_t 
   driver.read(address, memory->data(), bytes);
   m_.in_place.add(address, bytes, memory->data());
   driver.unmap(address);  // functional execution forgets what it has of them
-  driver.map(address, bytes);
+  driver.map(address, (known->second + page - 1) / page * page);
   host_memory& h = host_memory_[address];
   h.bytes = bytes;
   h.managed = h.used = h.in_place = true;

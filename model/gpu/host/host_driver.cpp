@@ -83,8 +83,11 @@ std::uint64_t host_driver::allocate_variables(const ptx::global_size& size) {
   const host_link::call call(*link_);
   std::uint64_t address = reserve(size.all + (size.managed != 0 ? unit : 0), gap);
   if (size.managed != 0) address = (address + unit - 1) / unit * unit;
-  if (size.own != 0) map(address, (address + size.own + page_bytes - 1) / page_bytes * page_bytes - address);
-  if (size.managed != 0) map(address + size.all - size.managed, size.managed);
+  const auto map_pages = [this](std::uint64_t begin, std::uint64_t bytes) {
+    if (bytes != 0) map(begin, (begin + bytes + page_bytes - 1) / page_bytes * page_bytes - begin);
+  };
+  map_pages(address, size.own);
+  map_pages(address + size.all - size.managed, size.managed_used);
   return address;
 }
 

@@ -111,8 +111,8 @@ class host_driver : public sc_core::sc_module {
   unsigned load_module(const std::string& ptx, const std::string& file_name);
   /// Loads several modules. Those that depend on each other (.extern names that another one defines) are linked and
   /// share one handle. Returns a handle for each, in their order.
-  /// `managed`: gets address and bytes of their managed variables, which have mappings of their own, in whole units of
-  /// host_regions.
+  /// `managed`: gets address and bytes of their managed variables, which have mappings of their own, and units of
+  /// host_regions that hold nothing else.
   using managed_ranges = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
   [[nodiscard]] std::vector<unsigned> load_modules(const std::vector<module_text>& modules,
                                                    managed_ranges* managed = nullptr);

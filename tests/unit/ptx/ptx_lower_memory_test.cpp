@@ -54,5 +54,22 @@ TEST(lowered_memory, atomics_barriers_and_dynamic_shared_memory) {
   EXPECT_TRUE(reduction);
 }
 
+TEST(lowered_memory, gives_managed_variables_units_of_their_own) {
+  const auto m =
+      ptx::place(ptx::parse(".version 8.0\n.target sm_75\n.address_size 64\n"
+                            ".global .attribute(.managed) .align 4 .b8 shared[5000];\n.global .u32 own = 7;\n"
+                            ".visible .global .attribute(.managed) .f64 last = 0d4004000000000000;\n",
+                            "k.ptx"),
+                 0x10000000);
+  EXPECT_EQ(m.symbols.at("own").address, 0x10000000u);
+  EXPECT_EQ(m.symbols.at("shared").address, 0x10010000u);
+  EXPECT_EQ(m.symbols.at("last").address, 0x10010000u + 5000);
+  EXPECT_EQ(m.managed_base, 0x10010000u);
+  EXPECT_EQ(m.managed_bytes, 5008u);
+  EXPECT_EQ(m.global_bytes, 0x20000u);
+  EXPECT_EQ(m.global_image[0x10000 + 5006], 0x04);
+}
+
 }  // namespace ptx_lower_memory_test
+
 }  // namespace heddle

@@ -44,8 +44,9 @@ global_size lay_out(const ast_module& m, F&& f) {
       at = std::min(at + std::min(v.size_bytes(), most_global_bytes + 1), most_global_bytes + 1);
     }
   }
-  if (at != managed_at) at = align_up(at, global_size::managed_unit);
-  return {at, own, at - managed_at};
+  const std::uint64_t used = at - managed_at;
+  if (used != 0) at = align_up(at, global_size::managed_unit);
+  return {at, own, at - managed_at, used};
 }
 
 class placer {
@@ -68,7 +69,7 @@ class placer {
     }
     const std::uint64_t global = size.all;
     m_.global_bytes = global;
-    m_.managed_bytes = size.managed;
+    m_.managed_bytes = size.managed_used;
     if (size.managed != 0) m_.managed_base = m_.global_base + size.all - size.managed;
     m_.global_image.assign(global, 0);
     m_.constant_image.assign(constant, 0);

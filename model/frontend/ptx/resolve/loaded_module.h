@@ -27,7 +27,7 @@ struct loaded_module {
   std::uint64_t global_bytes = 0;            // size of the .global image
   std::uint64_t global_base = 0;             // its device address, 256-byte aligned, or as managed variables need it
   std::uint64_t managed_base = 0;            // device address of the managed variables, which are its last ones
-  std::uint64_t managed_bytes = 0;           // theirs, whole units; 0: there are none
+  std::uint64_t managed_bytes = 0;           // theirs; 0: there are none
   std::vector<std::uint8_t> global_image;    // initial contents, addresses relocated
   std::vector<std::uint8_t> constant_image;  // bank 3 initial contents (at most 64 KiB)
   std::uint64_t constant_base =
@@ -39,8 +39,9 @@ struct loaded_module {
 struct global_size {
   static constexpr std::uint64_t managed_unit = 65536;
   std::uint64_t all = 0;
-  std::uint64_t own = 0;  // of those that are not managed
-  std::uint64_t managed = 0;
+  std::uint64_t own = 0;      // of those that are not managed
+  std::uint64_t managed = 0;  // whole units
+  std::uint64_t managed_used = 0;
 };
 global_size global_bytes(const ast_module& m);
 
