@@ -16,6 +16,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <map>
 #include <mutex>
 
@@ -128,17 +129,18 @@ void wait_for_pages(int signal, siginfo_t* what, void* context) {
   if ((action_before.sa_flags & SA_SIGINFO) != 0) return action_before.sa_sigaction(signal, what, context);
   if (action_before.sa_handler != SIG_DFL && action_before.sa_handler != SIG_IGN)
     return action_before.sa_handler(signal);
-  ::signal(signal, SIG_DFL);  // the access is made again, and ends the program
+  ::signal(signal, SIG_DFL);                // the access is made again, and ends the program
+  if (what->si_code <= 0) ::raise(signal);  // it was sent
 }
 
 class closed_pages {
  public:
   explicit closed_pages(const run& r) : run_(r), active_(other_threads_run()) {
-    if (!active_) return;
     sigset_t all;
     ::sigfillset(&all);
     ::sigdelset(&all, SIGSEGV);
-    ::pthread_sigmask(SIG_BLOCK, &all, &signals_);  // a handler of this thread must not wait for it
+    ::pthread_sigmask(SIG_BLOCK, &all, &signals_);  // a handler of this thread may write there
+    if (!active_) return;
     moves_from = r.begin;
     moves_to = r.end;
     late_faults = 0;
@@ -148,9 +150,10 @@ class closed_pages {
   }
   // `exchanged`: other pages are there now.
   void open(bool exchanged) {
-    if (!active_) return;
-    if (!exchanged) ::mprotect(run_.at(), run_.bytes(), PROT_READ | PROT_WRITE);
-    moves = false;
+    if (active_) {
+      if (!exchanged) ::mprotect(run_.at(), run_.bytes(), PROT_READ | PROT_WRITE);
+      moves = false;
+    }
     ::pthread_sigmask(SIG_SETMASK, &signals_, nullptr);
   }
 
@@ -223,11 +226,23 @@ bool make_private(const run& r) {
   return done;
 }
 
+// The program may have limited the size of files. False: it is.
+bool set_size(int file, std::uint64_t bytes) {
+  sigset_t limit, before;
+  ::sigemptyset(&limit);
+  ::sigaddset(&limit, SIGXFSZ);
+  ::pthread_sigmask(SIG_BLOCK, &limit, &before);
+  const bool done = ::ftruncate(file, static_cast<off_t>(bytes)) == 0;
+  const timespec at_once{};
+  if (!done && errno == EFBIG) ::sigtimedwait(&limit, nullptr, &at_once);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return done;
+}
+
 bool take(const run& r) {
   const int file = ::memfd_create(file_name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (file < 0) return false;
-  bool done = ::ftruncate(file, static_cast<off_t>(r.bytes())) == 0 &&
-              ::fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0;
+  bool done = set_size(file, r.bytes()) && ::fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0;
   if (done) {
     closed_pages closed(r);
     done = write_file(file, r) &&
