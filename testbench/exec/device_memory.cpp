@@ -78,7 +78,8 @@ void registered_pages::remove(std::uint64_t begin, std::uint64_t bytes) {
     for (std::uint64_t k = 0; k < size / page; ++k) {
       const std::uint64_t at = u->first + k * page;
       if (at < begin || at >= begin + bytes || !u->second.pages[k]) continue;
-      ::mmap(u->second.here + k * page, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+      static_cast<void>(::mmap(u->second.here + k * page, page, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0));
       u->second.pages.reset(k);
     }
     if (u->second.pages.any()) {
