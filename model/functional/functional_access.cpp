@@ -199,7 +199,7 @@ bool quick_shared(const isa::instruction& i, simt::warp_state& w, unsigned bytes
 
 }  // namespace
 
-// The page that contains all lanes' addresses if they are legal; else null.
+// The page that contains all lanes' addresses if they are legal and in this process; else null.
 functional_memory::page* functional_executor::common_page(functional_step& s, simt::lane_mask mask,
                                                           const std::uint64_t* addresses, unsigned bytes) {
   const std::uint64_t first = addresses[__builtin_ctz(mask)];
@@ -227,16 +227,17 @@ functional_memory::page* functional_executor::common_page(functional_step& s, si
     }
     if (!s.where.holds(low, high + bytes - 1) && !ranges_.find(low, high - low + bytes, s.where)) return nullptr;
   }
-  return &memory_.at(first);
+  return memory_.at(first);
 }
 
-// The `bytes` bytes from `first` on if they are legal, aligned to `alignment`, and lie in one page; else null.
+// The page of the `bytes` bytes from `first` on if they are legal, aligned to `alignment`, in one page and in this
+// process; else null.
 functional_memory::page* functional_executor::page_of(functional_step& s, std::uint64_t first, unsigned bytes,
                                                       unsigned alignment) {
   if ((first & (alignment - 1)) != 0 || first < windows_end || first % page_bytes + bytes > page_bytes) return nullptr;
   ranges_.refresh(s.where);
   if (!s.where.holds(first, first + bytes - 1) && !ranges_.find(first, bytes, s.where)) return nullptr;
-  return &memory_.at(first);
+  return memory_.at(first);
 }
 
 // The usual access: all lanes, whole words, in a row or of one place. Returns false, and has done nothing, for others.
@@ -329,10 +330,11 @@ void functional_executor::copy(block& b, warp& x, functional_step& s, simt::lane
   const simt::lane_mask copying = simt::copying_lanes(i, x.state, mask);
   simt::lane_addresses(i, x.state, copying, from);
   check_global(b, x, s, copying, from, s.bytes);
-  for (const unsigned l : set_bits(copying)) {
-    const std::uint8_t* const here = memory_.readable(from[l]);
-    for (unsigned k = 0; k < s.bytes / 4; ++k) std::memcpy(&words[k][l], here + 4 * k, 4);
-  }
+  const std::uint8_t* here[isa::warp_size];
+  for (const unsigned l : set_bits(copying)) here[l] = memory_.readable(from[l], s.bytes);
+  memory_.fetch();
+  for (const unsigned l : set_bits(copying))
+    for (unsigned k = 0; k < s.bytes / 4; ++k) std::memcpy(&words[k][l], here[l] + 4 * k, 4);
   simt::remote_shared_access(i, *x.state.block, mask, to, words, bad_lane_);
 }
 
@@ -350,11 +352,14 @@ void functional_executor::texture(block& b, warp& x, functional_step& s, simt::l
     check_global(b, x, s, a.mask[t], a.addresses[t], a.bytes);
     for (const unsigned l : set_bits(a.mask[t])) {
       if (stores) {
-        std::uint8_t* const to = memory_.writable(a.addresses[t][l]);
+        std::uint8_t* const to = memory_.writable(a.addresses[t][l], a.bytes);
+        memory_.fetch();
         for (unsigned k = 0; k < count; ++k) put(to + 4 * k, &a.words[0][k][l], chunk);
+        memory_.settle();
         continue;
       }
-      const std::uint8_t* const from = memory_.readable(a.addresses[t][l]);
+      const std::uint8_t* const from = memory_.readable(a.addresses[t][l], a.bytes);
+      memory_.fetch();
       a.words[t][0][l] = 0;
       for (unsigned k = 0; k < count; ++k) std::memcpy(&a.words[t][k][l], from + 4 * k, chunk);
     }

@@ -62,7 +62,9 @@ void functional_executor::bulk_copy(block& b, warp& x, functional_step& s, unsig
     simt::bulk_walk walk(whole);
     for (simt::bulk_segment p; walk.next(p);) {
       check(p.global, p.bytes);
-      std::memcpy(reinterpret_cast<std::uint8_t*>(&map) + p.at, memory_.readable(p.global), p.bytes);
+      const std::uint8_t* const from = memory_.readable(p.global, p.bytes);
+      memory_.fetch();
+      std::memcpy(reinterpret_cast<std::uint8_t*>(&map) + p.at, from, p.bytes);
     }
   }
   if (r.tensor) refuse(simt::problem_of(r, map, b.context.shared_bytes));
@@ -100,8 +102,13 @@ void functional_executor::move_segment(const simt::bulk_request& r, const simt::
   switch (r.kind) {
     case simt::bulk_kind::prefetch: return;
     case simt::bulk_kind::load:
-      if (p.outside) walk.fill(p, bytes);
-      else std::memcpy(bytes, memory_.readable(p.global), p.bytes);
+      if (p.outside) {
+        walk.fill(p, bytes);
+      } else {
+        const std::uint8_t* const from = memory_.readable(p.global, p.bytes);
+        memory_.fetch();
+        std::memcpy(bytes, from, p.bytes);
+      }
       return walk.put(p, bytes, shared);
     case simt::bulk_kind::cluster: {
       std::uint8_t* const to = shared + (r.shared & isa::cluster_offset_mask) + p.at;
@@ -111,17 +118,16 @@ void functional_executor::move_segment(const simt::bulk_request& r, const simt::
       return;
     }
     case simt::bulk_kind::store:
-      if (p.outside) return;
-      walk.get(p, bytes, shared);
-      std::memcpy(memory_.writable(p.global), bytes, p.bytes);
-      return;
     case simt::bulk_kind::reduction: break;
   }
   if (p.outside) return;
   walk.get(p, bytes, shared);
-  const unsigned size = isa::size_of(atomic.type);
-  for (unsigned k = 0; k + size <= p.bytes; k += size)
-    reduce(r.op, atomic.type, bytes + k, size, memory_.writable(p.global + k));
+  std::uint8_t* const to = memory_.writable(p.global, p.bytes);
+  const auto alone = memory_.alone();
+  memory_.fetch();
+  if (r.kind == simt::bulk_kind::store) std::memcpy(to, bytes, p.bytes);
+  else reduce(r.op, atomic.type, bytes, p.bytes, to);
+  memory_.settle();
 }
 
 }  // namespace heddle

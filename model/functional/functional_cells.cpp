@@ -114,11 +114,11 @@ void functional_executor::access(block& b, warp& x, functional_step& s, simt::la
 }
 
 // All lanes' first, so that the host fetches their lines at the same time.
-void functional_executor::find_cells(warp& x, const lanes_by_space& lanes, const std::uint64_t* addresses, bool writes,
-                                     lane_cell* cells) {
+void functional_executor::find_cells(warp& x, const lanes_by_space& lanes, const std::uint64_t* addresses,
+                                     unsigned bytes, bool writes, lane_cell* cells) {
   for (const unsigned l : set_bits(lanes.local)) cells[l] = {local_byte(x, addresses[l], l), 4 * isa::warp_size};
   for (const unsigned l : set_bits(lanes.global)) {
-    cells[l] = {writes ? memory_.writable(addresses[l]) : memory_.readable(addresses[l]), 4};
+    cells[l] = {writes ? memory_.writable(addresses[l], bytes) : memory_.readable(addresses[l], bytes), 4};
     __builtin_prefetch(cells[l].bytes);
   }
 }
@@ -129,7 +129,8 @@ void functional_executor::load_cells(warp& x, functional_step& s, const lanes_by
   const unsigned chunk = std::min<unsigned>(s.bytes, 4), count = (s.bytes + 3) / 4;
   alignas(64) std::uint32_t words[4][isa::warp_size];
   lane_cell cells[isa::warp_size];
-  find_cells(x, lanes, addresses, false, cells);
+  find_cells(x, lanes, addresses, s.bytes, false, cells);
+  memory_.fetch();
   if (chunk == 4) {
     for (unsigned k = 0; k < count; ++k)
       for (const unsigned l : set_bits(mask)) std::memcpy(&words[k][l], cells[l].bytes + k * cells[l].apart, 4);
@@ -148,10 +149,12 @@ void functional_executor::store_cells(warp& x, functional_step& s, const lanes_b
   const unsigned chunk = std::min<unsigned>(s.bytes, 4), count = (s.bytes + 3) / 4;
   alignas(64) std::uint32_t words[4][isa::warp_size];
   lane_cell cells[isa::warp_size];
-  find_cells(x, lanes, addresses, true, cells);
+  find_cells(x, lanes, addresses, s.bytes, true, cells);
+  memory_.fetch();
   simt::lane_store_data(*s.decoded->instruction, x.state, words);
   for (unsigned k = 0; k < count; ++k)
     for (const unsigned l : set_bits(mask)) put(cells[l].bytes + k * cells[l].apart, &words[k][l], chunk);
+  memory_.settle();
 }
 
 void functional_executor::change_cells(warp& x, functional_step& s, const lanes_by_space& lanes,
@@ -161,7 +164,9 @@ void functional_executor::change_cells(warp& x, functional_step& s, const lanes_
   const unsigned chunk = std::min<unsigned>(s.bytes, 4), count = (s.bytes + 3) / 4;
   alignas(64) std::uint32_t words[4][isa::warp_size], old[4][isa::warp_size];
   lane_cell cells[isa::warp_size];
-  find_cells(x, lanes, addresses, true, cells);
+  find_cells(x, lanes, addresses, s.bytes, true, cells);
+  const auto alone = memory_.alone();
+  memory_.fetch();
   simt::lane_store_data(i, x.state, words);
   if (adds_words(i) && !concurrent_ && !watches_) {
     for (const unsigned l : set_bits(mask)) {
@@ -169,6 +174,7 @@ void functional_executor::change_cells(warp& x, functional_step& s, const lanes_
       const std::uint32_t sum = old[0][l] + words[0][l];
       std::memcpy(cells[l].bytes, &sum, 4);
     }
+    memory_.settle();
     if (i.op == isa::opcode::atom) simt::lane_write_back(i, x.state, mask, old);
     return;
   }
@@ -192,6 +198,7 @@ void functional_executor::change_cells(warp& x, functional_step& s, const lanes_
     old[0][l] = static_cast<std::uint32_t>(change.before);
     old[1][l] = static_cast<std::uint32_t>(change.before >> 32);
   }
+  memory_.settle();
   if (i.op == isa::opcode::atom) simt::lane_write_back(i, x.state, mask, old);
 }
 

@@ -131,7 +131,8 @@ class functional_executor {
     std::uint8_t* bytes;
     unsigned apart;
   };
-  void find_cells(warp& x, const lanes_by_space& lanes, const std::uint64_t* addresses, bool writes, lane_cell* cells);
+  void find_cells(warp& x, const lanes_by_space& lanes, const std::uint64_t* addresses, unsigned bytes, bool writes,
+                  lane_cell* cells);
   void load_cells(warp& x, functional_step& s, const lanes_by_space& lanes, const std::uint64_t* addresses);
   void store_cells(warp& x, functional_step& s, const lanes_by_space& lanes, const std::uint64_t* addresses);
   void change_cells(warp& x, functional_step& s, const lanes_by_space& lanes, const std::uint64_t* addresses);

@@ -20,6 +20,11 @@ constexpr std::uint64_t pages_of_region = (std::uint64_t{1} << 30) / functional_
 constexpr std::size_t slab_bytes = std::size_t{2} << 20;
 constexpr std::size_t slabs_kept = 128;
 constexpr std::uint64_t regions_known = 1024;  // that a view finds without a lock
+constexpr std::size_t images_kept = 64;        // of pages of other processes
+
+bool is_next(const distant_memory::run& r, const std::uint8_t* here, std::uint64_t address) {
+  return r.here + r.bytes == here && r.address + r.bytes == address;
+}
 }  // namespace
 
 static_assert(std::is_trivially_destructible_v<functional_memory::page>);
@@ -47,14 +52,50 @@ functional_memory::page* functional_memory::make_page() {
   return new (all[number].get() + within) own_page;  // not zeroed, as it is filled
 }
 
-functional_memory::page& functional_memory::view::load(std::uint64_t address) {
+functional_memory::page* functional_memory::view::load(std::uint64_t address) {
+  if (memory_.any_distant() && memory_.host_->is_distant(address)) return nullptr;
   if (address / region_bytes != number_) {
     last_ = region_of(address);
     number_ = address / region_bytes;
   }
   std::atomic<page*>& here = last_[address % region_bytes / page_bytes];
-  if (page* p = here.load(std::memory_order_acquire)) return *p;
-  return memory_.load_page(address, here);
+  if (page* p = here.load(std::memory_order_acquire)) return p;
+  return &memory_.load_page(address, here);
+}
+
+// Neighbours are read together. Images are of use while one instruction is executed.
+std::uint8_t* functional_memory::view::image_of(std::uint64_t address, unsigned bytes, bool writes) {
+  if (asked_.empty() && written_.empty() && images_.size() >= images_kept) images_.clear();
+  std::unique_ptr<std::uint8_t[]>& image = images_[address / page_bytes];
+  if (image == nullptr) image = std::make_unique<std::uint8_t[]>(page_bytes);
+  std::uint8_t* const here = image.get() + address % page_bytes;
+  if (!asked_.empty() && is_next(asked_.back(), here, address)) asked_.back().bytes += bytes;
+  else asked_.push_back({address, here, bytes});
+  if (writes) written_.push_back({{address, here, bytes}, not_read});
+  return here;
+}
+
+void functional_memory::view::fetch_asked() {
+  memory_.host_->move(false, asked_);
+  asked_.clear();
+  for (writing& w : written_) {
+    if (w.before != not_read) continue;
+    w.before = before_.size();
+    before_.insert(before_.end(), w.bytes.here, w.bytes.here + w.bytes.bytes);
+  }
+}
+
+// Bytes that stay the same are not written: the program may write them meanwhile.
+void functional_memory::view::settle_written() {
+  std::vector<distant_memory::run> runs;
+  for (const auto& [r, before] : written_) {
+    if (std::memcmp(r.here, before_.data() + before, r.bytes) == 0) continue;
+    if (!runs.empty() && is_next(runs.back(), r.here, r.address)) runs.back().bytes += r.bytes;
+    else runs.push_back(r);
+  }
+  written_.clear();
+  before_.clear();
+  if (!runs.empty()) memory_.host_->move(true, runs);
 }
 
 std::atomic<functional_memory::page*>* functional_memory::view::region_of(std::uint64_t address) {

@@ -34,7 +34,7 @@ class functional_memory {
   using backing = std::function<unsigned(bool write, std::uint64_t address, std::uint8_t* data, unsigned bytes)>;
 
   explicit functional_memory(backing below) : below_(std::move(below)) {}
-  /// These are not held here, but accessed where they are. Call close() before one is removed.
+  /// These are not held here, but accessed where they are. Call close() before one is added or removed.
   void access_in_place(const host_regions& regions) { host_ = &regions; }
   functional_memory(const functional_memory&) = delete;
   functional_memory& operator=(const functional_memory&) = delete;
@@ -43,17 +43,37 @@ class functional_memory {
   class view {
    public:
     explicit view(functional_memory& memory) : memory_(memory) {}
-    /// The page that contains the address. Throws internal_error if the memory below does not have the whole page.
-    page& at(std::uint64_t address) {
+    /// The page that contains the address; null: it is in another process. Throws internal_error if the memory below
+    /// does not have the whole page.
+    page* at(std::uint64_t address) {
       if (__builtin_expect(address / region_bytes == number_, 1))
-        if (page* p = last_[address % region_bytes / page_bytes].load(std::memory_order_acquire)) return *p;
+        if (page* p = last_[address % region_bytes / page_bytes].load(std::memory_order_acquire)) return p;
       return load(address);
     }
-    std::uint8_t* readable(std::uint64_t address) { return at(address).bytes + address % page_bytes; }
-    std::uint8_t* writable(std::uint64_t address) {
-      page& p = at(address);
-      p.mark_dirty();
-      return p.bytes + address % page_bytes;
+    /// Where bytes that do not cross a page's end are read. Call fetch() before, as they may be in another process.
+    std::uint8_t* readable(std::uint64_t address, unsigned bytes) {
+      page* const p = at(address);
+      return p != nullptr ? p->bytes + address % page_bytes : image_of(address, bytes, false);
+    }
+    /// The same where they are read and written; call settle() after that.
+    std::uint8_t* writable(std::uint64_t address, unsigned bytes) {
+      page* const p = at(address);
+      if (p == nullptr) return image_of(address, bytes, true);
+      p->mark_dirty();
+      return p->bytes + address % page_bytes;
+    }
+    /// Reads from other processes what readable() and writable() have asked for since the last call.
+    void fetch() {
+      if (!asked_.empty()) fetch_asked();
+    }
+    /// Writes to other processes what has been changed since fetch().
+    void settle() {
+      if (!written_.empty()) settle_written();
+    }
+    /// Held from fetch() to settle() if what is written depends on what was read, as other threads may write there,
+    /// too.
+    [[nodiscard]] std::unique_lock<std::mutex> alone() const {
+      return asked_.empty() ? std::unique_lock<std::mutex>() : std::unique_lock<std::mutex>(memory_.changing_);
     }
     /// Call after close().
     void forget() {
@@ -63,12 +83,25 @@ class functional_memory {
 
    private:
     static constexpr std::uint64_t no_region = ~std::uint64_t{0};
-    page& load(std::uint64_t address);
+    static constexpr std::size_t not_read = ~std::size_t{0};
+    struct writing {
+      distant_memory::run bytes;
+      std::size_t before;  // where these begin in before_; `not_read`: nowhere yet
+    };
+    page* load(std::uint64_t address);
     std::atomic<page*>* region_of(std::uint64_t address);
+    std::uint8_t* image_of(std::uint64_t address, unsigned bytes, bool writes);
+    void fetch_asked();
+    void settle_written();
     functional_memory& memory_;
     std::uint64_t number_ = no_region;        // of the region of the last access
     std::atomic<page*>* last_ = nullptr;      // its pages
     std::vector<std::atomic<page*>*> known_;  // pages of regions by number; null: not asked for yet
+    // Of memory in other processes: images of pages, by number; what is to be read; what may be written.
+    std::map<std::uint64_t, std::unique_ptr<std::uint8_t[]>> images_;
+    std::vector<distant_memory::run> asked_;
+    std::vector<writing> written_;
+    std::vector<std::uint8_t> before_;
   };
 
   /// True if pages are held.
@@ -92,6 +125,7 @@ class functional_memory {
   };
   page* make_page();
   void drop_pages();
+  [[nodiscard]] bool any_distant() const { return host_ != nullptr && host_->any_distant(); }
   std::atomic<page*>* region_of(std::uint64_t address);
   page& load_page(std::uint64_t address, std::atomic<page*>& here);
   page* find(std::uint64_t address);
@@ -104,6 +138,7 @@ class functional_memory {
   std::uint64_t own_pages_ = 0;
   std::deque<page> pages_of_host_;
   const host_regions* host_ = nullptr;
+  std::mutex changing_;  // memory of other processes
   std::atomic<std::uint64_t> pages_{0};
 };
 

@@ -362,7 +362,7 @@ bool race_check::marks_with(const current& c, const access_mark& read) {
 }
 
 const std::uint8_t* race_check::byte_at(const current& c, std::uint64_t address) const {
-  return c.in_shared ? c.holder->block->context.shared + address : memory_->readable(address);
+  return c.in_shared ? c.holder->block->context.shared + address : memory_->readable(address, 1);
 }
 
 // What the lanes store, or write to a surface.

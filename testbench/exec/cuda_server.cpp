@@ -114,7 +114,6 @@ void cuda_server::serve_client(client& c) {
   const bool there = c.link.receive();
   while (!c.waits) {
     const auto request = c.link.next();
-    if (!request && c.session != nullptr && c.session->awaits_exchange(c.link)) continue;
     if (!request) break;
     wire::reader in(request->arguments);
     if (request->what == wire::call::hello) {
@@ -178,6 +177,7 @@ void cuda_server::greet(client& c, wire::reader& in) {
   }
   session_entry& entry = sessions_[process];
   if (entry.session && entry.program != program) {
+    entry.session->program_ended();
     let_go(process);
     ended_.push_back(std::move(entry.session));
   }
@@ -288,13 +288,8 @@ void cuda_server::simulate(const sc_core::sc_time& end) {
   // The next launch may begin to count.
   if (options_.end_after != 0 && launches_end == never && sc_core::sc_pending_activity())
     stop = std::min(stop, sc_core::sc_time_stamp() + sc_core::sc_time_to_pending_activity());
-  const bool may_act = program_may_act();
-  // What it has written last is still to be seen.
-  if (!may_act && std::exchange(could_act_, false)) exchange_memory(true);
-  could_act_ = may_act;
-  chip.chip().host_acts_until(may_act ? never : 0);
+  chip.chip().host_acts_until(program_may_act() ? never : 0);
   chip.run_for(stop - sc_core::sc_time_stamp());
-  exchange_memory();
   if (!machine_->queues.fault().empty()) return fail(machine_->status_of_fault(), machine_->queues.fault());
   if (!sc_core::sc_pending_activity() && !machine_->queues.idle() && !machine_->queues.waits_for_host()) {
     const std::string why = chip.chip().barrier_deadlock();
@@ -319,18 +314,9 @@ bool cuda_server::may_write(bool functional) const {
       return c->process == p && !c->gone &&
              (c->waits || (functional && c.get() == served_) || ::poll(&asks, 1, 0) == 1);
     };
-    return s.second.session && s.second.session->shares_memory(functional) &&
+    return s.second.session && s.second.session->shares_memory() &&
            threads_of(s.first) > std::count_if(clients_.begin(), clients_.end(), waits);
   });
-}
-
-// The program may write what a kernel waits for, and read what a kernel writes.
-void cuda_server::exchange_memory(bool at_once) {
-  const auto now = std::chrono::steady_clock::now();
-  if (!at_once && now - exchanged_ < std::chrono::milliseconds(100)) return;
-  exchanged_ = now;
-  for (const auto& [process, entry] : sessions_)
-    if (entry.session) entry.session->exchange_shared();
 }
 
 void cuda_server::end_programs() {
@@ -370,6 +356,7 @@ void cuda_server::drop_ended() {
   };
   for (auto s = sessions_.begin(); s != sessions_.end();) {
     if (!is_used(s->second.session.get()) && s->first != program_ && !is_running(s->first)) {
+      if (s->second.session) s->second.session->program_ended();
       // One that has left by itself gets what it has asked for.
       if (!s->second.left && broken_ == wire::success) let_go(s->first);
       if (s->second.session) ended_.push_back(std::move(s->second.session));

@@ -3,7 +3,6 @@
 
 #include <sys/types.h>
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <list>
@@ -82,7 +81,6 @@ class cuda_server final : private functional_observer {
   void simulate(const sc_core::sc_time& end = sc_core::sc_max_time());
   void simulate_for_query();
   void fail(std::int32_t status, const std::string& text);
-  void exchange_memory(bool at_once = false);
   /// A thread of the program that does not wait for the GPU may write what a kernel reads, or queue work that does.
   [[nodiscard]] bool program_may_act() const;
   void end_programs();
@@ -112,9 +110,7 @@ class cuda_server final : private functional_observer {
   std::list<std::unique_ptr<client>> clients_;
   progress_line progress_;
   pause_watch pauses_;
-  bool is_parent_ = false;  // of the programs: serve()
-  std::chrono::steady_clock::time_point exchanged_;
-  bool could_act_ = false;               // program_may_act()
+  bool is_parent_ = false;               // of the programs: serve()
   const client* served_ = nullptr;       // whose call is carried out
   pid_t program_ = 0;                    // that serve() is for, until it is known how it has ended
   std::int32_t broken_ = wire::success;  // status of all later calls

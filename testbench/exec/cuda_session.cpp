@@ -55,7 +55,6 @@ cuda_session::~cuda_session() {
     m_.memory.release(address);
     m_.in_place.remove(address);
   }
-  for (const auto& [address, bytes] : pages_) m_.pages.remove(address, bytes);
   for (const std::uint32_t stream : streams_) m_.queues.drop_stream(stream);
 }
 
@@ -346,11 +345,6 @@ void cuda_session::launch(wire::reader& in, call_answer& out) {
     }
   }
   if (head.only_checked != 0) return;
-  use_pinned(r.parameters);
-  if (!compared_.empty()) {
-    op->before = [this] { take_memory(); };
-    op->act = [this] { exchange_shared(); };
-  }
   op->call = m_.launch_calls++;
   if (!m_.chosen.in_detail(op->call, r.kernel)) op->what = queue_operation::kind::functional;
   append(op);
@@ -386,7 +380,6 @@ void cuda_session::active_clusters(wire::reader& in, call_answer& out) {
 
 void cuda_session::make_texture(wire::reader& in, call_answer& out) {
   const auto r = in.get<wire::texture_request>();
-  if (auto* const h = host_at(r.address); h != nullptr) use_pinned(h->first, h->second);
   out.body.put(m_.texture(r));
 }
 

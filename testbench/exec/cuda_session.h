@@ -33,7 +33,6 @@ struct cuda_machine final : private print_observer {
   virtual ~cuda_machine() = default;
   const launch_choice chosen;
   host_regions in_place;  // memory of the programs that kernels access where it is
-  registered_pages pages{in_place};
   machine chip;
   host_queues queues;
   device_memory memory;
@@ -78,15 +77,10 @@ class cuda_session {
   }
   /// Handles a call of a thread with this copy window, or none. Any invalid call gets an error status.
   call_answer handle(wire::call what, wire::reader& arguments, std::shared_ptr<copy_window> window);
-  /// Returns compared memory to the program; call it before the reply to a wait is sent.
-  void return_memory();
-  /// Kernels use memory that the program can write at any time; `in_place`: and of which the GPU has no copy.
-  [[nodiscard]] bool shares_memory(bool in_place) const;
-  /// While a thread of the program exchanges pages, nothing else may access them: waits for its next call. False: it
-  /// exchanges none.
-  bool awaits_exchange(connection& link);
-  /// What program and kernels have written in memory that both use.
-  void exchange_shared();
+  /// The process has ended, or executes another program: its memory is no longer accessed.
+  void program_ended() { program_memory_.end(); }
+  /// Kernels can use memory that the program can write at any time.
+  [[nodiscard]] bool shares_memory() const { return !host_memory_.empty(); }
   /// Completes a call that waits for a host function if one is due, or if none is left. False: not yet.
   bool take_host_function(call_answer& out);
   /// True while the program runs a host function.
@@ -107,11 +101,9 @@ class cuda_session {
   };
   struct host_memory {
     std::uint64_t bytes = 0;
-    bool managed = false;   // otherwise pinned
-    bool used = false;      // by kernels
-    bool in_place = false;  // accessed by the GPU where it is; otherwise the GPU has a copy
+    bool managed = false;   // otherwise pinned or registered
+    bool in_place = false;  // mapped by this process, too; otherwise in the program's memory alone
     bool inherited = false;
-    std::vector<std::uint8_t> same;  // its bytes when the program and the GPU last had the same
   };
 
   void append(const queue_entry& op);
@@ -124,10 +116,8 @@ class cuda_session {
   void release(wire::reader& in, call_answer& out);
   void host_range(wire::reader& in, call_answer& out);
   void forget_range(std::uint64_t address, call_answer& out);
-  wire::status add_registered(std::uint64_t address, std::uint64_t bytes, bool in_place);
+  wire::status add_registered(std::uint64_t address, std::uint64_t bytes);
   wire::status share_allocation(std::uint64_t address, std::uint64_t bytes, int file);
-  wire::status share_pages(std::uint64_t address, std::uint64_t bytes, int file);
-  void end_pages(std::uint64_t address, std::uint64_t bytes);
   wire::status share_variables(std::uint64_t address, std::uint64_t bytes, int file);
   void end_sharing(std::uint64_t address, const host_memory& h);
   void virtual_memory(wire::reader& in, call_answer& out);
@@ -154,16 +144,11 @@ class cuda_session {
   bool move_row(const wire::copy_request& r, const std::uint8_t* data, std::uint64_t from, std::uint64_t to,
                 std::uint64_t bytes, std::vector<std::uint8_t>& chunk);
   bool move_box(const wire::copy_request& r, const std::vector<std::uint8_t>& staged, copy_window* window);
-  void take_memory();
-  void exchange(std::uint64_t address, std::uint64_t bytes);  // of memory shared byte by byte, if it is such
-  void exchange(std::uint64_t address, host_memory& h, std::uint64_t from, std::uint64_t bytes, bool from_gpu);
   /// Memory of the program that kernels can use; null: the address is in none.
   [[nodiscard]] std::pair<const std::uint64_t, host_memory>* host_at(std::uint64_t address);
-  [[nodiscard]] bool is_on_device(std::uint64_t address);  // the GPU's copy counts now
+  [[nodiscard]] bool is_on_device(std::uint64_t address);
   std::uint64_t word_at(std::uint64_t address, std::uint32_t bytes);
   void set_word(std::uint64_t address, std::uint64_t word, std::uint32_t bytes);
-  void use_pinned(const std::vector<std::uint8_t>& parameters);
-  void use_pinned(std::uint64_t address, host_memory& h);
   std::uint32_t stream_of(std::uint32_t number, call_answer& out) const;
   [[nodiscard]] const isa::program& program_of(const function_entry& f) const;
 
@@ -182,13 +167,9 @@ class cuda_session {
   std::set<std::uint32_t> inherited_streams_;
   bool has_children_ = false;
   std::shared_ptr<std::set<pid_t>> family_;  // processes that fork() has made of one; each waits for the work of all
-  std::map<std::uint64_t, host_memory> host_memory_;  // managed and pinned memory, by address
-  /// Addresses of what the GPU has a copy of, kept equal by comparison: registered memory that kernels use.
-  std::set<std::uint64_t> compared_;
-  std::size_t unused_ = 0;                                       // of host_memory_: those that no kernel uses yet
+  std::map<std::uint64_t, host_memory> host_memory_;             // managed and pinned memory, by address
   std::map<std::uint64_t, std::vector<std::uint8_t>> unmapped_;  // bytes of virtual memory without an address
   std::set<std::uint64_t> used_before_;                          // addresses of that with bytes
-  bool memory_is_away_ = false;                                  // kernels may write compared memory
   bool copy_failed_ = false;                                     // one that the program has not yet waited for
   std::map<std::uint64_t, queue_entry> host_functions_;
   struct device_allocation {
@@ -201,8 +182,6 @@ class cuda_session {
   std::map<std::uint64_t, device_allocation> allocations_;
   std::map<std::uint64_t, std::uint64_t> managed_;                     // variables of modules: addresses and bytes
   std::map<std::uint64_t, std::unique_ptr<shared_memory>> variables_;  // the memory of those
-  bool exchanges_pages_ = false;
-  std::map<std::uint64_t, std::uint64_t> pages_;  // of registered memory: addresses and bytes
 };
 
 }  // namespace heddle::testbench

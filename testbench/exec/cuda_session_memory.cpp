@@ -53,12 +53,10 @@ void cuda_session::release(wire::reader& in, call_answer& out) {
   out.until = work();
   m_.queues.host_waits();
   out.then = [this, address](call_answer&) {
-    return_memory();
     if (allocations_.count(address) == 0) return;
     m_.memory.release(address);
     m_.in_place.remove(address);
     host_memory_.erase(address);
-    compared_.erase(address);
     allocations_.erase(address);
   };
 }
@@ -111,16 +109,9 @@ void cuda_session::host_range(wire::reader& in, call_answer& out) {
   using step = wire::range_step;
   switch (in.get<step>()) {
     case step::forget: return forget_range(address, out);
-    case step::registered: out.status = add_registered(address, bytes, in.get<std::uint32_t>() != 0); return;
+    case step::registered: out.status = add_registered(address, bytes); return;
     case step::variables: out.status = share_variables(address, bytes, file()); return;
     case step::allocation: out.status = share_allocation(address, bytes, file()); return;
-    case step::pages: out.status = share_pages(address, bytes, file()); return;
-    case step::end_pages: return end_pages(address, bytes);
-    case step::begin_exchange: exchanges_pages_ = true; return;
-    case step::end_exchange: exchanges_pages_ = false; return;
-    case step::used:
-      if (auto* const h = host_at(address); h != nullptr) return use_pinned(h->first, h->second);
-      break;
   }
   out.status = wire::invalid_value;
 }
@@ -134,29 +125,27 @@ void cuda_session::forget_range(std::uint64_t address, call_answer& out) {
   out.until = work();
   m_.queues.host_waits();
   out.then = [this, address](call_answer&) {
-    return_memory();
     const auto h = host_memory_.find(address);
     if (h == host_memory_.end()) return;
     end_sharing(address, h->second);
-    if (!h->second.used) --unused_;
     host_memory_.erase(h);
-    compared_.erase(address);
     variables_.erase(address);
   };
 }
 
-wire::status cuda_session::add_registered(std::uint64_t address, std::uint64_t bytes, bool in_place) {
-  if (host_memory_.count(address) != 0) return wire::success;  // of the process that has forked this one
-  if ((!in_place && m_.pages.any(address, bytes)) || !m_.memory.share(address, bytes)) {
+wire::status cuda_session::add_registered(std::uint64_t address, std::uint64_t bytes) {
+  if (const auto h = host_memory_.lower_bound(address); h != host_memory_.end() && h->first - address < bytes)
+    return h->second.inherited ? wire::success : wire::already_registered;
+  if (const auto* const h = host_at(address); h != nullptr && !h->second.inherited) return wire::already_registered;
+  if (!m_.memory.share(address, bytes)) {
     message_log::error(program_ + ": cudaHostRegister: another process of this run has registered memory at the same " +
                        "address, which heddle exec does not support: use cudaHostAlloc");
     return wire::not_supported;
   }
   host_memory& h = host_memory_[address];
   h.bytes = bytes;
-  h.in_place = in_place;
-  ++unused_;
-  if (in_place) use_pinned(address, h);
+  m_.in_place.add(address, bytes, program_memory_);
+  m_.chip.driver().map(address, bytes);
   return wire::success;
 }
 
@@ -168,7 +157,7 @@ wire::status cuda_session::share_allocation(std::uint64_t address, std::uint64_t
     return wire::invalid_value;
   a->second.memory = shared_memory::open(process_, file, bytes);
   if (!a->second.memory) return wire::out_of_memory;
-  h->second.in_place = h->second.used = true;
+  h->second.in_place = true;
   m_.in_place.add(address, bytes, a->second.memory->data());
   return wire::success;
 }
@@ -244,9 +233,6 @@ void cuda_session::copy(wire::reader& in, call_answer& out, std::shared_ptr<copy
   const auto* const to = host_at(r.destination);
   if (from != nullptr && from->second.managed) r.source_on_host = 0;
   if (to != nullptr && to->second.managed) r.destination_on_host = 0;
-  const bool from_compared = from != nullptr && compared_.count(from->first) != 0;
-  const bool to_compared = to != nullptr && compared_.count(to->first) != 0;
-  if (from_compared || to_compared) window = nullptr;
   auto op = std::make_shared<queue_operation>();
   op->what = queue_operation::kind::transfer;
   op->stream = stream;
@@ -255,7 +241,7 @@ void cuda_session::copy(wire::reader& in, call_answer& out, std::shared_ptr<copy
            : r.destination_on_host && !r.source_on_host ? queue_operation::route::to_host
                                                         : queue_operation::route::on_device;
   std::vector<std::uint8_t> staged;
-  if (r.source_on_host && !r.source_is_kept && !from_compared) {
+  if (r.source_on_host && !r.source_is_kept) {
     staged.resize(op->bytes);
     for (std::uint64_t z = 0; z < r.depth; ++z)
       for (std::uint64_t y = 0; y < r.height; ++y)
@@ -268,13 +254,7 @@ void cuda_session::copy(wire::reader& in, call_answer& out, std::shared_ptr<copy
   if (from != nullptr && from->second.in_place && staged.empty()) r.source_on_host = 0;
   if (to != nullptr && to->second.in_place) r.destination_on_host = 0;
   op->act = [this, r, staged = std::move(staged), window = std::move(window)] {
-    const auto reach = [&r](std::uint64_t layer, std::uint64_t pitch) {
-      return (r.depth - 1) * layer + (r.height - 1) * pitch + r.width;
-    };
-    exchange(r.source, reach(r.source_layer, r.source_pitch));
-    exchange(r.destination, reach(r.destination_layer, r.destination_pitch));
     copy_failed_ |= !move_box(r, staged, window.get());
-    exchange(r.destination, reach(r.destination_layer, r.destination_pitch));
   };
   append(op);
 }
@@ -301,7 +281,6 @@ void cuda_session::fill(wire::reader& in, call_answer& out) {
   op->stream = stream;
   op->bytes = r.width * r.height * r.depth;
   op->act = [this, r] {
-    exchange(r.address, (r.depth - 1) * r.layer + (r.height - 1) * r.pitch + r.width);
     std::vector<std::uint8_t> chunk(std::min<std::uint64_t>(chunk_bytes, r.width));
     for (std::size_t k = 0; k < chunk.size(); ++k)
       chunk[k] = static_cast<std::uint8_t>(r.value >> (8 * (k % r.value_bytes)));
@@ -310,7 +289,6 @@ void cuda_session::fill(wire::reader& in, call_answer& out) {
         for (std::uint64_t x = 0; x < r.width; x += chunk.size())
           fill_row(r.address + z * r.layer + y * r.pitch + x, chunk,
                    std::min<std::uint64_t>(chunk.size(), r.width - x));
-    exchange(r.address, (r.depth - 1) * r.layer + (r.height - 1) * r.pitch + r.width);
   };
   append(op);
 }

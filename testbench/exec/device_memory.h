@@ -14,33 +14,6 @@
 
 namespace heddle::testbench {
 
-/// Pages of CUDA programs that kernels access in place, at the programs' own addresses. host_regions has units, of
-/// which such pages may be a part; the rest of a unit has bytes of no program.
-class registered_pages {
- public:
-  explicit registered_pages(host_regions& in_place) : in_place_(in_place) {}
-  ~registered_pages();
-  registered_pages(const registered_pages&) = delete;
-  registered_pages& operator=(const registered_pages&) = delete;
-  /// Maps the pages of the file behind a descriptor of the process. False: it cannot, or some have been added before.
-  bool add(pid_t process, int file, std::uint64_t begin, std::uint64_t bytes);
-  void remove(std::uint64_t begin, std::uint64_t bytes);
-  /// Some of these bytes are in such pages.
-  [[nodiscard]] bool any(std::uint64_t begin, std::uint64_t bytes) const;
-  /// Some of the units that contain these bytes have such pages.
-  [[nodiscard]] bool shares_unit(std::uint64_t begin, std::uint64_t bytes) const;
-
- private:
-  static constexpr std::uint64_t page = 4096;
-  struct unit {
-    std::uint8_t* here = nullptr;
-    std::bitset<host_regions::unit / page> pages;
-  };
-  void make_units(std::uint64_t begin, std::uint64_t end);
-  host_regions& in_place_;
-  std::map<std::uint64_t, unit> units_;  // by address
-};
-
 /// The device memory that a CUDA program allocates and frees; freed memory is reused.
 ///
 /// A GPU maps memory in pages of 2 MiB, so it does not notice an access that misses its allocation by little, and there

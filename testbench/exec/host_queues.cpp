@@ -149,7 +149,7 @@ std::vector<queue_entry> host_queues::forget(pid_t owner) {
         ending.push_back(op);
         continue;
       }
-      op->act = op->before = nullptr;
+      op->act = nullptr;
       if (op->begun) {
         op->done = true;
         continue;
@@ -277,8 +277,6 @@ bool host_queues::functional_waits() const {
 void host_queues::begin(queue_operation& op) {
   op.begun = true;
   op.after.clear();
-  if (op.before) op.before();
-  op.before = nullptr;
   const sc_core::sc_time now = sc_core::sc_time_stamp();
   switch (op.what) {
     case queue_operation::kind::kernel:

@@ -40,7 +40,6 @@ struct queue_operation {
   launch_request request;       // kernel, functional
   route by = route::on_device;  // transfer
   std::uint64_t bytes = 0;
-  std::function<void()> before;                         // of a kernel: called when it begins
   std::function<void()> act;                            // called at the end: moves the bytes, records the time
   std::vector<std::shared_ptr<queue_operation>> after;  // operations of other streams that must end first
   std::function<bool()> due;                            // of an action: asked until it says yes; null: at once

@@ -42,8 +42,10 @@ bool move_all(std::uint64_t address, std::uint8_t* data, std::size_t bytes, Move
 
 // The memory of a process whose first thread has ended is reached by another one.
 bool remote_memory::find_thread() const {
+  if (process_ == 0) return false;
   std::error_code none;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/" + std::to_string(process_) + "/task", none)) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator("/proc/" + std::to_string(process_.load()) + "/task", none)) {
     const auto thread = static_cast<pid_t>(std::strtol(entry.path().filename().c_str(), nullptr, 10));
     if (thread == process_ || thread == thread_) continue;
     thread_ = thread;
@@ -71,25 +73,41 @@ bool remote_memory::write(std::uint64_t address, const void* data, std::size_t b
   });
 }
 
-bool remote_memory::write(std::uint64_t address, const std::uint8_t* data, const std::vector<run>& runs) const {
+// True: all have been moved.
+bool remote_memory::move(bool write, const std::vector<run>& runs) const {
   constexpr std::size_t most_runs = 1024;  // IOV_MAX of Linux
-  std::vector<iovec> here(std::min(runs.size(), most_runs)), there(here.size());
+  iovec here[most_runs], there[most_runs];
   for (std::size_t done = 0; done < runs.size();) {
     const std::size_t count = std::min(runs.size() - done, most_runs);
     std::size_t bytes = 0;
     for (std::size_t k = 0; k < count; ++k) {
       const run& r = runs[done + k];
-      here[k] = {const_cast<std::uint8_t*>(data) + r.at, r.bytes};
-      there[k] = {reinterpret_cast<void*>(address + r.at), r.bytes};
+      here[k] = {r.here, r.bytes};
+      there[k] = {reinterpret_cast<void*>(r.address), r.bytes};
       bytes += r.bytes;
     }
     ssize_t n = 0;
-    do n = ::process_vm_writev(thread_, here.data(), count, there.data(), count, 0);
+    do
+      n = write ? ::process_vm_writev(thread_, here, count, there, count, 0)
+                : ::process_vm_readv(thread_, here, count, there, count, 0);
     while (n < 0 && (errno == EINTR || (errno == ESRCH && find_thread())));
     if (n < 0 || static_cast<std::size_t>(n) != bytes) return false;
     done += count;
   }
   return true;
+}
+
+void remote_memory::read(const std::vector<run>& runs) const {
+  if (process_ != 0 && move(false, runs)) return;
+  for (const run& r : runs)
+    if (process_ == 0 || !read(r.address, r.here, r.bytes)) std::fill_n(r.here, r.bytes, std::uint8_t{0});
+  if (process_ != 0) has_failed_ = true;
+}
+
+void remote_memory::write(const std::vector<run>& runs) const {
+  if (process_ == 0 || move(true, runs)) return;
+  for (const run& r : runs) static_cast<void>(write(r.address, r.here, r.bytes));
+  has_failed_ = true;
 }
 
 std::string remote_memory::refusal(std::uint64_t address) const {

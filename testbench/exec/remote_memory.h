@@ -3,34 +3,40 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "heddle/memory/common/host_regions.h"
+
 namespace heddle::testbench {
 
 /// The memory of a CUDA program, which is another, running process; its addresses may be invalid.
-class remote_memory {
+class remote_memory : public distant_memory {
  public:
   explicit remote_memory(pid_t process = 0) : process_(process), thread_(process) {}
 
   /// False: the address is not mapped, or the program has ended.
   bool read(std::uint64_t address, void* data, std::size_t bytes) const;
   [[nodiscard]] bool write(std::uint64_t address, const void* data, std::size_t bytes) const;
-  /// Bytes that lie together in `data`, from `at` on, to be written so far behind the address.
-  struct run {
-    std::size_t at, bytes;
-  };
-  [[nodiscard]] bool write(std::uint64_t address, const std::uint8_t* data, const std::vector<run>& runs) const;
+  void read(const std::vector<run>& runs) const override;
+  void write(const std::vector<run>& runs) const override;
+  /// The process has ended, or executes another program: its memory is no longer accessed.
+  void end() { process_ = thread_ = 0; }
+  /// True once if read() or write() of runs has failed while the process ran.
+  [[nodiscard]] bool take_failure() const { return has_failed_.exchange(false); }
   /// The reason why the system denies access to another process's mapped memory; empty: access is granted.
   [[nodiscard]] std::string refusal(std::uint64_t address) const;
 
  private:
   bool find_thread() const;
+  bool move(bool write, const std::vector<run>& runs) const;
 
-  pid_t process_;
-  mutable pid_t thread_;  // by which its memory is reached
+  std::atomic<pid_t> process_;         // 0: it has ended
+  mutable std::atomic<pid_t> thread_;  // by which its memory is reached
+  mutable std::atomic<bool> has_failed_{false};
 };
 
 /// The number of a process's threads that have not ended; 0 also for a zombie, which has not been waited for.

@@ -13,7 +13,7 @@
 namespace heddle::wire {
 
 /// Changes with everything below: a library and a program of different versions refuse each other.
-constexpr std::uint32_t version = 14;
+constexpr std::uint32_t version = 15;
 /// The first line that a simulator started by the library sends, without its end; the second one is its address.
 inline std::string protocol_line() { return "heddle " + std::to_string(version); }
 /// The size limit of calls and replies; the program's data are read and written directly in its memory.
@@ -89,6 +89,7 @@ enum status : std::int32_t {
   launch_out_of_resources = 701,
   launch_timeout = 702,
   assertion = 710,
+  already_registered = 712,
   misaligned_address = 716,
   launch_failed = 719,
   cooperative_too_large = 720,
@@ -122,15 +123,10 @@ struct virtual_request {
 /// Memory of the program that kernels access. Some has a file in memory behind it, which the simulator maps: u32
 /// descriptor.
 enum class range_step : std::uint32_t {
-  forget,          // it is no longer registered; replied to when running work has ended
-  registered,      // u32: its pages are in place
-  used,            // kernels will access it
-  variables,       // managed ones of a module; file
-  allocation,      // pinned or managed; file
-  pages,           // that contain registered memory; file
-  end_pages,       // they are no longer in place
-  begin_exchange,  // until end_exchange the simulator leaves the program's memory alone
-  end_exchange
+  forget,      // it is no longer registered; replied to when running work has ended
+  registered,  // it is at any address, and kernels access it there
+  variables,   // managed ones of a module; file
+  allocation   // pinned or managed; file
 };
 enum class memory_kind : std::uint32_t { device, managed, host };
 enum class wait_kind : std::uint32_t { device, stream, event };

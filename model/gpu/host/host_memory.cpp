@@ -82,6 +82,7 @@ void host_memory::access_in_place(const host_regions& regions) {
 unsigned host_memory::plain_access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, unsigned bytes,
                                    tlm::tlm_response_status& status) {
   if (regions_ == nullptr || regions_->empty()) return device_access(command, address, data, bytes, status);
+  const auto is_in_place = [&](std::uint64_t at) { return regions_->find(at) != nullptr || regions_->is_distant(at); };
   const auto to_boundary = [&](unsigned at) {
     constexpr std::uint64_t unit = host_regions::unit;
     return static_cast<unsigned>(std::min<std::uint64_t>(bytes - at, unit - (address + at) % unit));
@@ -93,7 +94,11 @@ unsigned host_memory::plain_access(tlm::tlm_command command, std::uint64_t addre
       else std::memcpy(data + done, here, n);
       continue;
     }
-    while (done + n < bytes && regions_->find(address + done + n) == nullptr) n += to_boundary(done + n);
+    if (regions_->is_distant(address + done)) {
+      regions_->move(command == tlm::TLM_WRITE_COMMAND, {{address + done, data + done, n}});
+      continue;
+    }
+    while (done + n < bytes && !is_in_place(address + done + n)) n += to_boundary(done + n);
     const unsigned moved = device_access(command, address + done, data + done, n, status);
     if (moved < n) return done + moved;
   }

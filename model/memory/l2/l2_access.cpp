@@ -263,6 +263,7 @@ void l2_slice::wake_waiters(std::uint32_t miss, cycle_t now) {
 void l2_slice::serve(tlm::tlm_generic_payload& p, const demand& d, std::uint32_t slot, cycle_t now) {
   hot_.lines.touch(slot);
   if (d.write || d.atomic != nullptr) occupy_array(d.bytes.touched_sectors(), now);
+  if (!d.write && is_distant(d)) move_distant(false, d.line_address, d.bytes, slot);
   if (d.atomic != nullptr) {
     perform_atomic(p, d, slot, now);
     return;
@@ -278,6 +279,7 @@ void l2_slice::serve(tlm::tlm_generic_payload& p, const demand& d, std::uint32_t
     s.valid |= d.bytes;
     s.dirty |= d.bytes;
     s.launch = d.launch;
+    if (is_distant(d)) move_distant(true, d.line_address, d.bytes, slot);
     if (d.system) write_back(slot);
   } else if (plain) {
     std::memcpy(data, line + d.offset, p.get_data_length());
@@ -309,14 +311,16 @@ void l2_slice::perform_atomic(tlm::tlm_generic_payload& p, const demand& d, std:
   const bool shared = line != hot_.lines.data(slot);
   std::uint8_t uses[line_bytes] = {};
   unsigned most = 1, changes = 0;
+  byte_mask changed;
   for (unsigned i = 0; i < a.count; ++i) {
     std::uint64_t value = 0;
     a.result[i] = change_cell(line + a.offset[i], size, shared, [&](std::uint64_t old) {
       return value = simt::global_atomic_result(op, type, old, a.operand[i], a.swap[i]);
     });
-    changes += std::memcmp(&a.result[i], &value, size) != 0;
+    if (std::memcmp(&a.result[i], &value, size) != 0) changed |= byte_mask::run(a.offset[i], size), ++changes;
     most = std::max<unsigned>(most, ++uses[a.offset[i]]);
   }
+  if (is_distant(d)) move_distant(true, d.line_address, changed, slot);
   line_store::state& s = hot_.lines.at(slot);
   s.dirty |= d.bytes;
   s.launch = d.launch;

@@ -118,6 +118,17 @@ unsigned l2_slice::debug_line(bool write, std::uint64_t address, std::uint8_t* d
   return n;
 }
 
+void l2_slice::move_distant(bool write, std::uint64_t line_address, const byte_mask& bytes, std::uint32_t slot) {
+  std::vector<distant_memory::run> runs;
+  for (unsigned i = 0; i < line_bytes;) {
+    unsigned n = 0;
+    while (i + n < line_bytes && bytes.test(i + n)) ++n;
+    if (n != 0) runs.push_back({line_address + i, hot_.lines.data(slot) + i, n});
+    i += n + 1;
+  }
+  regions_->move(write, runs);
+}
+
 bool l2_slice::has_nothing_of(std::uint64_t local_address, std::uint64_t bytes) const {
   if (shared_ || !hot_.memory.idle()) return false;
   if (lines_in_ == 0) return true;

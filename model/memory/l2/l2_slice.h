@@ -161,6 +161,11 @@ class l2_slice : public l2_cache, public clocked, private at_target_unit {
     std::uint8_t* const here = regions_ != nullptr ? regions_->find(d.line_address) : nullptr;
     return here != nullptr ? here : hot_.lines.data(slot);
   }
+  [[nodiscard]] bool is_distant(const demand& d) const {
+    return regions_ != nullptr && regions_->is_distant(d.line_address);
+  }
+  /// Of memory in another process: its bytes come into the line, or the line's bytes go there.
+  void move_distant(bool write, std::uint64_t line_address, const byte_mask& bytes, std::uint32_t slot);
   void respond(tlm::tlm_generic_payload& p, tlm::tlm_response_status status);
   [[nodiscard]] bool is_far(const gpu_request* r) const { return far_latency_ != 0 && r != nullptr && far_sms_[r->sm]; }
   [[nodiscard]] bool crosses(const demand& d, std::uint32_t slot);

@@ -13,7 +13,6 @@
 #include "testbench/cuda/core/operations.h"
 #include "testbench/cuda/core/pool.h"
 #include "testbench/cuda/core/streams.h"
-#include "testbench/cuda/pages/registered_pages.h"
 
 using namespace heddle;
 using namespace heddle::cuda;
@@ -248,39 +247,28 @@ HEDDLE_CUDA error_t cudaHostRegister(void* p, std::size_t bytes, unsigned flags)
   if (p == nullptr || bytes == 0 || (flags & ~known_flags) != 0) return noted(error::invalid_value);
   if (const error_t e = refused_by_capture(); e != error::none) return e;
   const allocation there = allocation_of(p);
-  const auto alone = lock_pages();
   if (overlaps_registered(address_number(p), bytes)) return noted(error::already_registered);
   if (there.type != unregistered || !is_mapped(p, bytes)) return noted(error::invalid_value);
   const std::uint64_t address = address_number(p);
-  const bool in_place = take_pages(address, bytes);
-  if (!in_place) give_back_pages(address, bytes);  // those that were taken
-  const error_t e = call(wire::call::host_range, wire::writer()
-                                                     .put(address)
-                                                     .put(std::uint64_t{bytes})
-                                                     .put(wire::range_step::registered)
-                                                     .put(std::uint32_t{in_place}))
+  const error_t e = call(wire::call::host_range,
+                         wire::writer().put(address).put(std::uint64_t{bytes}).put(wire::range_step::registered))
                         .status;
   if (e == error::none) note_allocation({address, bytes, host, flags, true, nullptr});
-  else give_back_pages(address, bytes);
   return noted(e);
 }
 HEDDLE_CUDA error_t cudaHostUnregister(void* p) {
-  const auto alone = lock_pages();
   allocation a;
   if (!forget_allocation(p, ended_by::unregister, a))
     return noted(p == nullptr || allocation_of(p).type != unregistered ? error::invalid_value : error::not_registered);
   const error_t e =
       call(wire::call::host_range, wire::writer().put(a.address).put(a.bytes).put(wire::range_step::forget)).status;
-  give_back_pages(a.address, a.bytes);
   return noted(e);
 }
 HEDDLE_CUDA error_t cudaHostGetDevicePointer(void** to, void* p, unsigned flags) {
   if (to != nullptr) *to = nullptr;
   if (to == nullptr || flags != 0 || allocation_of(p).type != host) return noted(error::invalid_value);
   *to = p;
-  return noted(call(wire::call::host_range,
-                    wire::writer().put(address_number(p)).put(std::uint64_t{0}).put(wire::range_step::used))
-                   .status);
+  return noted(error::none);
 }
 HEDDLE_CUDA error_t cudaHostGetFlags(unsigned* flags, void* p) {
   const allocation a = allocation_of(p);

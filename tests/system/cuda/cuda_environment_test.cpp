@@ -126,6 +126,18 @@ TEST(cuda_environment, with_few_descriptors_refuses_what_it_cannot_serve) {
   EXPECT_EQ("heddle: error: heddle may open 8 files (ulimit -n), expected at least 9\n", few.err);
 }
 
+// Reads of what is no longer there give zeros.
+TEST(cuda_environment, without_registered_memory_warns_once) {
+  for (const std::string option : {"", " --skip-functional"}) {
+    const outcome o =
+        shell("\"$HEDDLE\" exec --quiet --gpu gtx1080" + option + " -- " + part("registered_and_unmapped"));
+    EXPECT_EQ(0, o.code) << o.out << o.err;
+    const std::string told = "kernels access registered memory that the program has unmapped or protected: they read 0";
+    const std::size_t at = o.err.find(told);
+    EXPECT_TRUE(at != std::string::npos && o.err.find(told, at + 1) == std::string::npos) << o.err;
+  }
+}
+
 // While another thread may set it, the kernel's wait has no end: `flag_of_the_host`.
 TEST(cuda_environment, of_one_thread_has_deadlocks_told) {
   const outcome o = shell("\"$HEDDLE\" exec --quiet --gpu h100 -- " + part("unset_flag"));

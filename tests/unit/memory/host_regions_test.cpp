@@ -2,6 +2,7 @@
 // Memory of the host that the GPU accesses in place.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "heddle/functional/functional_memory.h"
@@ -46,13 +47,13 @@ TEST(host_regions, are_not_copied_by_functional_execution) {
   });
   m.access_in_place(r);
   functional_memory::view v(m);
-  EXPECT_EQ(7, *v.readable(first + 9));
+  EXPECT_EQ(7, *v.readable(first + 9, 1));
   own[9] = 8;
-  EXPECT_EQ(8, *v.readable(first + 9));
-  *v.writable(first + 10) = 3;
+  EXPECT_EQ(8, *v.readable(first + 9, 1));
+  *v.writable(first + 10, 1) = 3;
   EXPECT_EQ(3, own[10]);
   EXPECT_EQ(0u, reads);
-  *v.writable(first - 1) = 1;
+  *v.writable(first - 1, 1) = 1;
   EXPECT_EQ(1u, reads);
   std::uint8_t bytes[2] = {};
   EXPECT_EQ(2u, m.exchange(false, first + 9, bytes, 2));
@@ -60,6 +61,75 @@ TEST(host_regions, are_not_copied_by_functional_execution) {
   EXPECT_EQ(3, bytes[1]);
   m.close();
   EXPECT_EQ(1u, writes) << "the other page alone";
+}
+
+/// Memory of another process from `begin` on, with the runs that were read and written.
+struct other_process : heddle::distant_memory {
+  explicit other_process(std::uint64_t at) : begin(at), bytes(100, 9) {}
+  void read(const std::vector<run>& runs) const override {
+    for (const run& r : runs) std::copy_n(bytes.begin() + (r.address - begin), r.bytes, r.here);
+    reads.push_back(runs.size());
+  }
+  void write(const std::vector<run>& runs) const override {
+    for (const run& r : runs) std::copy_n(r.here, r.bytes, bytes.begin() + (r.address - begin)), written += r.bytes;
+  }
+  std::uint64_t begin;
+  mutable std::vector<std::uint8_t> bytes;
+  mutable std::vector<std::size_t> reads;
+  mutable std::size_t written = 0;
+};
+
+TEST(host_regions, may_be_any_bytes_of_other_processes) {
+  const other_process a(first + 50), b(first + 200);
+  host_regions r;
+  EXPECT_FALSE(r.any_distant());
+  r.add(a.begin, 100, a);
+  r.add(b.begin, 100, b);
+  r.add(second + unit - 1, 2, a);  // in two units
+  EXPECT_TRUE(r.any_distant() && !r.empty());
+  for (const std::uint64_t at : {first, first + unit - 1, second, second + 2 * unit - 1}) {
+    EXPECT_TRUE(r.is_distant(at)) << at;
+    EXPECT_EQ(nullptr, r.find(at));
+  }
+  for (const std::uint64_t at : {first - 1, first + unit, second - 1, second + 2 * unit, ~std::uint64_t{0}})
+    EXPECT_FALSE(r.is_distant(at)) << at;
+  std::vector<std::uint8_t> image(400, 1);
+  r.move(false, {{first, image.data(), 400}});
+  for (std::size_t k = 0; k < image.size(); ++k)
+    EXPECT_EQ((k >= 50 && k < 150) || (k >= 200 && k < 300) ? 9 : 0, image[k]) << k;
+  std::fill(image.begin(), image.end(), std::uint8_t{4});
+  r.move(true, {{first + 140, image.data(), 70}, {first + 299, image.data(), 1}});
+  EXPECT_TRUE(a.bytes[89] == 9 && a.bytes[90] == 4 && a.written == 10);
+  EXPECT_TRUE(b.bytes[9] == 4 && b.bytes[10] == 9 && b.bytes[99] == 4 && b.written == 11);
+  r.remove(a.begin);
+  r.remove(b.begin);
+  EXPECT_FALSE(r.is_distant(first + 60));
+}
+
+TEST(host_regions, of_other_processes_are_read_and_written_by_instruction) {
+  const other_process there(first + 50);
+  host_regions r;
+  r.add(there.begin, 100, there);
+  functional_memory m([](bool, std::uint64_t, std::uint8_t*, unsigned) { return 0u; });
+  m.access_in_place(r);
+  functional_memory::view v(m);
+  EXPECT_EQ(nullptr, v.at(there.begin));
+  const std::uint8_t* cells[32];
+  for (unsigned l = 0; l < 32; ++l) cells[l] = v.readable(there.begin + 4 * (l / 2), 4);  // two lanes each
+  v.fetch();
+  EXPECT_TRUE(cells[31][3] == 9 && there.reads.size() == 1) << "all lanes at once";
+  there.bytes[8] = 7;
+  std::uint8_t* const to = v.writable(there.begin + 8, 4);
+  std::uint8_t* const same = v.writable(there.begin + 12, 4);
+  ASSERT_TRUE(v.alone().owns_lock());
+  v.fetch();
+  EXPECT_EQ(7, to[0]);
+  to[1] = 1;
+  same[0] = 9;
+  there.bytes[12] = 5;  // by the host, meanwhile
+  v.settle();
+  EXPECT_TRUE(there.bytes[9] == 1 && there.bytes[12] == 5 && there.written == 4);
+  EXPECT_FALSE(v.alone().owns_lock());
 }
 
 TEST(host_regions, have_cells_that_change_whole) {

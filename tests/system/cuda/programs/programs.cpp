@@ -123,6 +123,7 @@ int main(int argc, char** argv) {
       {"memory_in_place", memory_in_place},
       {"registered_in_order", registered_in_order},
       {"registered_memory", registered_memory},
+      {"registered_and_unmapped", registered_and_unmapped},
       {"managed_variables", managed_variables},
       {"forks_with_memory_in_place", forks_with_memory_in_place},
       {"flag_of_the_host", flag_of_the_host},

@@ -134,6 +134,7 @@ void many_children();
 void memory_in_place();
 void registered_in_order();
 void registered_memory();
+void registered_and_unmapped();
 void managed_variables();
 void forks_with_memory_in_place();
 void flag_of_the_host();

@@ -2,6 +2,7 @@
 // Memory that kernels and a running thread of the program write: managed variables, registered memory.
 #include "programs.h"
 
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -50,8 +51,41 @@ void managed_variables() {
   HOLDS(back[100] == -30 * rounds && back[101] == rounds);
 }
 
+namespace {
+
+// On the stack, in static memory and in memory that several processes share, with the program's own data around it.
+void register_anywhere() {
+  static int fixed[200];
+  int local[200] = {};
+  void* const shared = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  HOLDS(shared != MAP_FAILED);
+  for (int* const words : {fixed, local, static_cast<int*>(shared)}) {
+    RIGHT(cudaHostRegister(words + 1, 512, 0));
+    words[0] = words[129] = 6;
+    RIGHT(launch(linger, 1, 128, 0, nullptr, words + 1, 1));
+    RIGHT(launch(tally, 1, 32, 0, nullptr, words + 100, 10));
+    RIGHT(cudaHostUnregister(words + 1));
+    for (int k = 1; k < 129; ++k) HOLDS(words[k] == (k == 100 ? 321 : 1));
+    HOLDS(words[0] == 6 && words[129] == 6);
+  }
+  ::munmap(shared, 4096);
+}
+
+}  // namespace
+
+// A kernel gets zeros from memory that is registered, but no longer there.
+void registered_and_unmapped() {
+  void* const page = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  RIGHT(cudaHostRegister(page, 4096, 0));
+  ::munmap(page, 4096);
+  RIGHT(launch(linger, 1, 128, 0, nullptr, static_cast<int*>(page), 1));
+  RIGHT(cudaDeviceSynchronize());
+  RIGHT(cudaHostUnregister(page));
+}
+
 // Host and kernel write different bytes of it at the same time. Its address may lie anywhere in the arguments.
 void registered_memory() {
+  register_anywhere();
   constexpr int already_registered = 712;
   std::vector<unsigned char> bytes(256);
   RIGHT(cudaHostRegister(bytes.data(), bytes.size(), 0));

@@ -318,7 +318,7 @@ void memory_in_place() {
   RIGHT(cudaFree(managed));
 }
 
-// Registered memory, of which the GPU has a copy.
+// Registered memory, which stays where it is.
 void registered_in_order() {
   std::vector<int> own(128);
   RIGHT(cudaHostRegister(own.data(), 512, 0));
