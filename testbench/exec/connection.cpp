@@ -31,12 +31,6 @@ bool connection::receive() {
   }
 }
 
-bool connection::wait() {
-  pollfd more{socket_.get(), POLLIN, 0};
-  while (::poll(&more, 1, -1) < 0 && errno == EINTR) continue;
-  return receive();
-}
-
 std::optional<connection::request> connection::next() {
   wire::message_head head;
   do {

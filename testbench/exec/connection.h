@@ -19,8 +19,6 @@ class connection {
   [[nodiscard]] int number() const { return socket_.get(); }
   /// Receives available data without waiting. False: the peer has disconnected or sent invalid data.
   bool receive();
-  /// The same, but waits until there are some.
-  bool wait();
   struct request {
     wire::call what;
     std::vector<std::uint8_t> arguments;

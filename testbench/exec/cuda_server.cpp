@@ -135,6 +135,7 @@ void cuda_server::serve_client(client& c) {
       a.status = broken_;
     } else {
       served_ = &c;
+      if (request->what == wire::call::host_range) drop_dead();
       a = c.session->handle(request->what, in, c.window);
       // A program that polls for completion must let simulated time advance.
       if (request->what == wire::call::query && a.status == wire::not_ready) {
@@ -193,7 +194,8 @@ void cuda_server::greet(client& c, wire::reader& in) {
       return reply(c, a);
     }
     entry.program = program;
-    entry.session = std::make_unique<cuda_session>(*machine_, process, name_of_program(process));
+    entry.session = std::make_unique<cuda_session>(*machine_, process, name_of_program(process),
+                                                   cuda_session::program_mark{probe, program});
     for (const auto& [other, parent] : sessions_)
       if (forked_by != 0 && parent.program == forked_by && parent.session && other != process)
         entry.session->inherit(*parent.session);
@@ -350,13 +352,22 @@ void cuda_server::drop_gone() {
   drop_ended();
 }
 
+// What processes have registered that have ended can be registered again, even before their connections are seen to
+// have ended.
+void cuda_server::drop_dead() {
+  for (const auto& c : clients_) c->gone = c->gone || (c->process != 0 && !is_running(c->process));
+  drop_ended();
+}
+
 void cuda_server::drop_ended() {
   const auto is_used = [this](const cuda_session* s) {
     return std::any_of(clients_.begin(), clients_.end(), [s](const auto& c) { return c->session == s && !c->gone; });
   };
   for (auto s = sessions_.begin(); s != sessions_.end();) {
-    if (!is_used(s->second.session.get()) && s->first != program_ && !is_running(s->first)) {
-      if (s->second.session) s->second.session->program_ended();
+    const cuda_session* const own = s->second.session.get();
+    const bool ended = s->first != program_ && !is_running(s->first);
+    if (!is_used(own) && (ended || (own != nullptr && own->is_replaced()))) {
+      if (own != nullptr) s->second.session->program_ended();
       // One that has left by itself gets what it has asked for.
       if (!s->second.left && broken_ == wire::success) let_go(s->first);
       if (s->second.session) ended_.push_back(std::move(s->second.session));
@@ -371,10 +382,13 @@ void cuda_server::drop_ended() {
       ended_.end());
 }
 
-// A launch that is executed functionally is given up when its process has ended.
+// A launch that is executed functionally is given up when its process has ended, or executes another program.
 bool cuda_server::wants_stop() {
   const pid_t owner = machine_->queues.executes_for();
-  return run_signals::pending() || (owner != 0 && pauses_.is_due() && !is_running(owner));
+  if (run_signals::pending()) return true;
+  if (owner == 0 || !pauses_.is_due()) return false;
+  const auto s = sessions_.find(owner);
+  return !is_running(owner) || (s != sessions_.end() && s->second.session && s->second.session->is_replaced());
 }
 
 void cuda_server::note_leaks() {

@@ -86,6 +86,7 @@ class cuda_server final : private functional_observer {
   void end_programs();
   void drop_gone();
   void drop_ended();
+  void drop_dead();
   void let_go(pid_t process);
   bool wants_stop() override;
   // A launch that is executed functionally ends before the call that began it.

@@ -40,10 +40,11 @@ unsigned capability_of(const gpu_config& c) { return static_cast<unsigned>(compu
 
 }  // namespace
 
-cuda_session::cuda_session(cuda_machine& m, pid_t process, std::string program)
+cuda_session::cuda_session(cuda_machine& m, pid_t process, std::string program, const program_mark& mark)
     : m_(m),
       process_(process),
       program_memory_(process),
+      mark_(mark),
       program_(std::move(program)),
       default_stream_(m.queues.make_default_stream()),
       family_(std::make_shared<std::set<pid_t>>(std::set<pid_t>{process})) {}
@@ -56,6 +57,11 @@ cuda_session::~cuda_session() {
     m_.in_place.remove(address);
   }
   for (const std::uint32_t stream : streams_) m_.queues.drop_stream(stream);
+}
+
+bool cuda_session::is_replaced() const {
+  std::uint64_t number = 0;
+  return !program_memory_.read(mark_.address, &number, sizeof number) || number != mark_.number;
 }
 
 void cuda_session::append(const queue_entry& op) {

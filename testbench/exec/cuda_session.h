@@ -61,7 +61,11 @@ struct cuda_machine final : private print_observer {
 /// One process of the CUDA program: its modules, streams, events and memory, by the numbers given to it.
 class cuda_session {
  public:
-  cuda_session(cuda_machine& m, pid_t process, std::string program);
+  /// A program of which the process has that number at an address, as long as it executes that program.
+  struct program_mark {
+    std::uint64_t address = 0, number = 0;
+  };
+  cuda_session(cuda_machine& m, pid_t process, std::string program, const program_mark& mark);
   ~cuda_session();
 
   /// A child after fork() uses its parent's modules, streams, events and memory. Its parent's end does not matter,
@@ -79,6 +83,8 @@ class cuda_session {
   call_answer handle(wire::call what, wire::reader& arguments, std::shared_ptr<copy_window> window);
   /// The process has ended, or executes another program: its memory is no longer accessed.
   void program_ended() { program_memory_.end(); }
+  /// The process executes another program, or none.
+  [[nodiscard]] bool is_replaced() const;
   /// Kernels can use memory that the program can write at any time.
   [[nodiscard]] bool shares_memory() const { return !host_memory_.empty(); }
   /// Completes a call that waits for a host function if one is due, or if none is left. False: not yet.
@@ -155,6 +161,7 @@ class cuda_session {
   cuda_machine& m_;
   const pid_t process_;
   remote_memory program_memory_;
+  const program_mark mark_;
   std::string program_;
   std::vector<module_entry> modules_;
   std::map<unsigned, unsigned> targets_;              // compute capabilities, times ten, of the driver's modules

@@ -22,6 +22,10 @@ namespace {
 
 constexpr std::size_t most_at_once = std::size_t{1} << 30;  // the system transfers at most 2 GiB at once
 
+std::string task_of(pid_t process, pid_t thread) {
+  return "/proc/" + std::to_string(process) + "/task/" + std::to_string(thread);
+}
+
 template <class Move>
 bool move_all(std::uint64_t address, std::uint8_t* data, std::size_t bytes, Move&& move) {
   while (bytes != 0) {
@@ -40,6 +44,13 @@ bool move_all(std::uint64_t address, std::uint8_t* data, std::size_t bytes, Move
 
 }  // namespace
 
+// The number of a thread that has ended may be that of another process's thread.
+pid_t remote_memory::thread() const {
+  const pid_t by = thread_;
+  if (by == process_ || ::faccessat(AT_FDCWD, task_of(process_, by).c_str(), F_OK, 0) == 0) return by;
+  return find_thread() ? thread_.load() : 0;
+}
+
 // The memory of a process whose first thread has ended is reached by another one.
 bool remote_memory::find_thread() const {
   if (process_ == 0) return false;
@@ -57,7 +68,7 @@ bool remote_memory::find_thread() const {
 bool remote_memory::read(std::uint64_t address, void* data, std::size_t bytes) const {
   return move_all(address, static_cast<std::uint8_t*>(data), bytes, [this](const iovec* here, const iovec* there) {
     ssize_t n = 0;
-    do n = ::process_vm_readv(thread_, here, 1, there, 1, 0);
+    do n = ::process_vm_readv(thread(), here, 1, there, 1, 0);
     while (n < 0 && errno == ESRCH && find_thread());
     return n;
   });
@@ -67,7 +78,7 @@ bool remote_memory::write(std::uint64_t address, const void* data, std::size_t b
   auto* from = const_cast<std::uint8_t*>(static_cast<const std::uint8_t*>(data));
   return move_all(address, from, bytes, [this](const iovec* here, const iovec* there) {
     ssize_t n = 0;
-    do n = ::process_vm_writev(thread_, here, 1, there, 1, 0);
+    do n = ::process_vm_writev(thread(), here, 1, there, 1, 0);
     while (n < 0 && errno == ESRCH && find_thread());
     return n;
   });
@@ -88,8 +99,8 @@ bool remote_memory::move(bool write, const std::vector<run>& runs) const {
     }
     ssize_t n = 0;
     do
-      n = write ? ::process_vm_writev(thread_, here, count, there, count, 0)
-                : ::process_vm_readv(thread_, here, count, there, count, 0);
+      n = write ? ::process_vm_writev(thread(), here, count, there, count, 0)
+                : ::process_vm_readv(thread(), here, count, there, count, 0);
     while (n < 0 && (errno == EINTR || (errno == ESRCH && find_thread())));
     if (n < 0 || static_cast<std::size_t>(n) != bytes) return false;
     done += count;

@@ -31,6 +31,7 @@ class remote_memory : public distant_memory {
   [[nodiscard]] std::string refusal(std::uint64_t address) const;
 
  private:
+  [[nodiscard]] pid_t thread() const;
   bool find_thread() const;
   bool move(bool write, const std::vector<run>& runs) const;
 

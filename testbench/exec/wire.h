@@ -28,8 +28,8 @@ constexpr std::uint64_t shared_unit = 65536;
 constexpr std::uint64_t least_for_window = std::uint64_t{1} << 20;
 
 enum class call : std::uint32_t {
-  // u32 version, u32 process, u64 readable address there, u64 program number (differs after exec() in the same process,
-  // and after fork()), u64 number of the program that has forked this one, 0: none -> device_info
+  // u32 version, u32 process, u64 address of the next there, u64 program number (differs after exec() in the same
+  // process, and after fork()), u64 number of the program that has forked this one, 0: none -> device_info
   hello,
   // u32 1: PTX, 2: fat binaries, 3: PTX that is only checked, 4: the same for texts that are linked; u32 count; u64
   // address in the program, u64 bytes (of PTX) each -> u32 module, u32 count, u64 address, u64 bytes of managed

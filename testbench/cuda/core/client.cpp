@@ -206,7 +206,7 @@ bool connect(bool may_start = true) {
   wire::writer w;
   w.put(wire::version)
       .put(static_cast<std::uint32_t>(::getpid()))
-      .put(reinterpret_cast<std::uint64_t>(&process_generation))
+      .put(reinterpret_cast<std::uint64_t>(&own_number))
       .put(program_number())
       .put(number_of_parent.load());
   const reply r = exchange(wire::call::hello, w);

@@ -71,6 +71,12 @@ TEST(cuda_environment, leaves_programs_their_exit_code_and_their_children) {
   EXPECT_EQ("the end of its program", awaited_json("m.json")["stopped"]);
 }
 
+TEST(cuda_environment, drops_the_kernels_of_programs_that_become_others) {
+  const outcome o = shell("timeout 100 \"$HEDDLE\" exec --quiet --gpu gtx1080 -- " + part("becomes_another"));
+  EXPECT_EQ(0, o.code) << o.err;
+  EXPECT_EQ("another\n", o.out) << o.err;
+}
+
 TEST(cuda_environment, ends_with_programs_that_are_killed) {
   const outcome o = in_environment(
       "--quiet --metrics m.json",

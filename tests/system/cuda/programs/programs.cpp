@@ -132,6 +132,7 @@ int main(int argc, char** argv) {
       {"keeps_memory", keeps_memory},
       {"prints_memory", prints_memory},
       {"replaces_itself", replaces_itself},
+      {"becomes_another", becomes_another},
       {"has_no_children", has_no_children},
       {"frees_at_exit", frees_at_exit},
       {"leaves_early", leaves_early},

@@ -128,6 +128,7 @@ void leaves_early();
 void keeps_memory();
 void prints_memory();
 void replaces_itself();
+void becomes_another();
 void has_no_children();
 void frees_at_exit();
 void many_children();

@@ -63,7 +63,6 @@ void registers_one_address() {
   HOLDS(::write(go[1], "g", 1) == 1);
   int status = 0;
   HOLDS(::waitpid(child, &status, 0) == child && status == 0);
-  RIGHT(cudaDeviceSynchronize());
   RIGHT(cudaHostRegister(words, sizeof words, 0));
   RIGHT(launch(linger, 8, 128, 0, nullptr, words, 5));
   RIGHT(cudaDeviceSynchronize());
@@ -276,6 +275,13 @@ void prints_memory() {
 void replaces_itself() {
   keeps_memory();
   ::execl("/proc/self/exe", "programs", kernels_file, "keeps_memory", nullptr);
+}
+
+// Its kernel would take hours.
+void becomes_another() {
+  RIGHT(launch(linger, 1, 128, 0, nullptr, device<int>(128), 1 << 30));
+  GIVES(600, cudaStreamQuery(nullptr));
+  ::execl("/bin/echo", "echo", "another", nullptr);
 }
 
 // Heddle's processes are not children of the program.
