@@ -21,6 +21,7 @@ constexpr std::size_t slab_bytes = std::size_t{2} << 20;
 constexpr std::size_t slabs_kept = 128;
 constexpr std::uint64_t regions_known = 1024;  // that a view finds without a lock
 constexpr std::size_t images_kept = 64;        // of pages of other processes
+constexpr std::size_t most_held = 16384;       // such pages, 1 GiB
 
 bool is_next(const distant_memory::run& r, const std::uint8_t* here, std::uint64_t address) {
   return r.here + r.bytes == here && r.address + r.bytes == address;
@@ -52,15 +53,61 @@ functional_memory::page* functional_memory::make_page() {
   return new (all[number].get() + within) own_page;  // not zeroed, as it is filled
 }
 
+void functional_memory::page::set_dirty() {
+  static std::mutex copying;
+  const std::lock_guard<std::mutex> lock(copying);
+  if (dirty.load(std::memory_order_relaxed)) return;
+  if (before != nullptr) before->assign(bytes, bytes + page_bytes);
+  dirty.store(true, std::memory_order_release);
+}
+
 functional_memory::page* functional_memory::view::load(std::uint64_t address) {
-  if (memory_.any_distant() && memory_.host_->is_distant(address)) return nullptr;
+  const bool is_distant = memory_.any_distant() && memory_.host_->is_distant(address);
+  if (is_distant && !memory_.holds_) return nullptr;
   if (address / region_bytes != number_) {
     last_ = region_of(address);
     number_ = address / region_bytes;
   }
   std::atomic<page*>& here = last_[address % region_bytes / page_bytes];
   if (page* p = here.load(std::memory_order_acquire)) return p;
-  return &memory_.load_page(address, here);
+  return is_distant ? memory_.hold_page(address, here) : &memory_.load_page(address, here);
+}
+
+// Null: it is shared, or enough are held.
+functional_memory::page* functional_memory::hold_page(std::uint64_t address, std::atomic<page*>& here) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (page* p = here.load(std::memory_order_relaxed)) return p;
+  if (held_.size() >= most_held || host_->is_shared(address)) return nullptr;
+  held_page h{address / page_bytes * page_bytes, &here, std::make_unique<own_page>(),
+              std::make_unique<std::vector<std::uint8_t>>()};
+  invariant(below_(false, h.address, h.now->bytes, page_bytes) == page_bytes,
+            "a program's memory gave less than a page");
+  h.now->before = h.before.get();
+  pages_.fetch_add(1, std::memory_order_relaxed);
+  page* const p = h.now.get();
+  held_.push_back(std::move(h));
+  here.store(p, std::memory_order_release);
+  return p;
+}
+
+void functional_memory::release_held() {
+  holds_ = false;
+  std::vector<distant_memory::run> changed;
+  for (const held_page& h : held_) {
+    h.slot->store(nullptr, std::memory_order_relaxed);
+    pages_.fetch_sub(1, std::memory_order_relaxed);
+    if (!h.now->dirty.load(std::memory_order_relaxed)) continue;
+    std::uint8_t* const now = h.now->bytes;
+    const auto differs = [&](std::size_t k) { return now[k] != (*h.before)[k]; };
+    for (std::size_t at = 0, end = 0; at < page_bytes; at = end) {
+      end = at + 1;
+      if (!differs(at)) continue;
+      while (end < page_bytes && differs(end)) ++end;
+      changed.push_back({h.address + at, now + at, end - at});
+    }
+  }
+  if (!changed.empty()) host_->move(true, changed);
+  held_.clear();
 }
 
 // Neighbours are read together. Images are of use while one instruction is executed.
@@ -158,6 +205,7 @@ unsigned functional_memory::exchange(bool write, std::uint64_t address, std::uin
 }
 
 void functional_memory::close() {
+  release_held();
   for (const auto& [number, r] : regions_)
     for (std::size_t k = 0; k < pages_of_region; ++k)
       if (page* const p = r[k].load(std::memory_order_relaxed))

@@ -25,10 +25,12 @@ class functional_memory {
     explicit page(std::uint8_t* b) : bytes(b) {}
     std::uint8_t* const bytes;  // of `own_page`, or the host's memory
     std::atomic<bool> dirty{false};
+    std::vector<std::uint8_t>* before = nullptr;  // gets the bytes before they are changed
     /// Call before the bytes are changed. Threads that only read the mark share its cache line.
     void mark_dirty() {
-      if (!dirty.load(std::memory_order_relaxed)) dirty.store(true, std::memory_order_relaxed);
+      if (!dirty.load(std::memory_order_acquire)) set_dirty();
     }
+    void set_dirty();
   };
   /// The memory below: reads or writes, and returns the number of bytes transferred. One thread calls it at a time.
   using backing = std::function<unsigned(bool write, std::uint64_t address, std::uint8_t* data, unsigned bytes)>;
@@ -43,8 +45,8 @@ class functional_memory {
   class view {
    public:
     explicit view(functional_memory& memory) : memory_(memory) {}
-    /// The page that contains the address; null: it is in another process. Throws internal_error if the memory below
-    /// does not have the whole page.
+    /// The page that contains the address; null: it is in another process, and not held. Throws internal_error if the
+    /// memory below does not have the whole page.
     page* at(std::uint64_t address) {
       if (__builtin_expect(address / region_bytes == number_, 1))
         if (page* p = last_[address % region_bytes / page_bytes].load(std::memory_order_acquire)) return p;
@@ -104,6 +106,19 @@ class functional_memory {
     std::vector<std::uint8_t> before_;
   };
 
+  /// While it lives, nothing but the launch changes memory of other processes, but for shared memory: its pages are
+  /// held here, too, up to a number. At its end the bytes that have changed are written back.
+  class hold {
+   public:
+    hold(functional_memory& memory, bool holds) : memory_(memory) { memory_.holds_ = holds; }
+    ~hold() { memory_.release_held(); }
+    hold(const hold&) = delete;
+    hold& operator=(const hold&) = delete;
+
+   private:
+    functional_memory& memory_;
+  };
+
   /// True if pages are held.
   [[nodiscard]] bool open() const { return pages() != 0; }
   [[nodiscard]] std::uint64_t pages() const { return pages_.load(std::memory_order_relaxed); }
@@ -120,11 +135,19 @@ class functional_memory {
     own_page() : page(storage) {}
     alignas(64) std::uint8_t storage[page_bytes];
   };
+  struct held_page {
+    std::uint64_t address = 0;
+    std::atomic<page*>* slot = nullptr;
+    std::unique_ptr<own_page> now;
+    std::unique_ptr<std::vector<std::uint8_t>> before;
+  };
   struct release_slab {
     void operator()(std::uint8_t* p) const;
   };
   page* make_page();
   void drop_pages();
+  page* hold_page(std::uint64_t address, std::atomic<page*>& here);
+  void release_held();
   [[nodiscard]] bool any_distant() const { return host_ != nullptr && host_->any_distant(); }
   std::atomic<page*>* region_of(std::uint64_t address);
   page& load_page(std::uint64_t address, std::atomic<page*>& here);
@@ -139,6 +162,8 @@ class functional_memory {
   std::deque<page> pages_of_host_;
   const host_regions* host_ = nullptr;
   std::mutex changing_;  // memory of other processes
+  bool holds_ = false;
+  std::vector<held_page> held_;  // of other processes
   std::atomic<std::uint64_t> pages_{0};
 };
 

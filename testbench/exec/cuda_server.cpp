@@ -142,6 +142,7 @@ void cuda_server::serve_client(client& c) {
         simulate_for_query();
       }
       served_ = nullptr;
+      if (is_parent_) take_signals(program_);  // before it sees that its launch has been given up
     }
     a.until.erase(std::remove_if(a.until.begin(), a.until.end(), [](const queue_entry& op) { return op->done; }),
                   a.until.end());
@@ -352,8 +353,7 @@ void cuda_server::drop_gone() {
   drop_ended();
 }
 
-// What processes have registered that have ended can be registered again, even before their connections are seen to
-// have ended.
+// What ended processes have registered can be registered again, even before their connections are seen to have ended.
 void cuda_server::drop_dead() {
   for (const auto& c : clients_) c->gone = c->gone || (c->process != 0 && !is_running(c->process));
   drop_ended();

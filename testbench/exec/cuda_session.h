@@ -122,7 +122,7 @@ class cuda_session {
   void release(wire::reader& in, call_answer& out);
   void host_range(wire::reader& in, call_answer& out);
   void forget_range(std::uint64_t address, call_answer& out);
-  wire::status add_registered(std::uint64_t address, std::uint64_t bytes);
+  wire::status add_registered(std::uint64_t address, std::uint64_t bytes, bool shared);
   wire::status share_allocation(std::uint64_t address, std::uint64_t bytes, int file);
   wire::status share_variables(std::uint64_t address, std::uint64_t bytes, int file);
   void end_sharing(std::uint64_t address, const host_memory& h);

@@ -109,7 +109,7 @@ void cuda_session::host_range(wire::reader& in, call_answer& out) {
   using step = wire::range_step;
   switch (in.get<step>()) {
     case step::forget: return forget_range(address, out);
-    case step::registered: out.status = add_registered(address, bytes); return;
+    case step::registered: out.status = add_registered(address, bytes, in.get<std::uint32_t>() != 0); return;
     case step::variables: out.status = share_variables(address, bytes, file()); return;
     case step::allocation: out.status = share_allocation(address, bytes, file()); return;
   }
@@ -133,7 +133,7 @@ void cuda_session::forget_range(std::uint64_t address, call_answer& out) {
   };
 }
 
-wire::status cuda_session::add_registered(std::uint64_t address, std::uint64_t bytes) {
+wire::status cuda_session::add_registered(std::uint64_t address, std::uint64_t bytes, bool shared) {
   if (const auto h = host_memory_.lower_bound(address); h != host_memory_.end() && h->first - address < bytes)
     return h->second.inherited ? wire::success : wire::already_registered;
   if (const auto* const h = host_at(address); h != nullptr && !h->second.inherited) return wire::already_registered;
@@ -144,7 +144,7 @@ wire::status cuda_session::add_registered(std::uint64_t address, std::uint64_t b
   }
   host_memory& h = host_memory_[address];
   h.bytes = bytes;
-  m_.in_place.add(address, bytes, program_memory_);
+  m_.in_place.add(address, bytes, program_memory_, shared);
   m_.chip.driver().map(address, bytes);
   return wire::success;
 }

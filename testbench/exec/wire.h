@@ -124,7 +124,7 @@ struct virtual_request {
 /// descriptor.
 enum class range_step : std::uint32_t {
   forget,      // it is no longer registered; replied to when running work has ended
-  registered,  // it is at any address, and kernels access it there
+  registered,  // it is at any address, and kernels access it there; u32: other processes may have mapped it, too
   variables,   // managed ones of a module; file
   allocation   // pinned or managed; file
 };

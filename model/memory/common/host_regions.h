@@ -39,9 +39,10 @@ class host_regions {
     regions_[address] = {bytes, here};
     mapped_ = bounds_of(regions_);
   }
-  /// The same of any bytes of another process. No other memory that the GPU may access lies in their units.
-  void add(std::uint64_t address, std::uint64_t bytes, const distant_memory& there) {
-    distant_[address] = {bytes, &there};
+  /// The same of any bytes of another process. No other memory that the GPU may access lies in their units. `shared`:
+  /// other processes may have mapped them, too.
+  void add(std::uint64_t address, std::uint64_t bytes, const distant_memory& there, bool shared) {
+    distant_[address] = {bytes, &there, shared};
     away_ = bounds_of(distant_);
   }
   void remove(std::uint64_t address) {
@@ -67,6 +68,16 @@ class host_regions {
     const std::uint64_t begin = address / unit * unit;
     const auto after = distant_.lower_bound(begin + unit);
     return after != distant_.begin() && std::prev(after)->first + std::prev(after)->second.bytes > begin;
+  }
+  /// The same, and some of it is shared.
+  [[nodiscard]] bool is_shared(std::uint64_t address) const {
+    const std::uint64_t begin = address / unit * unit;
+    for (auto d = distant_.lower_bound(begin + unit); d != distant_.begin();) {
+      --d;
+      if (d->first + d->second.bytes <= begin) break;
+      if (d->second.shared) return true;
+    }
+    return false;
   }
   /// Reads or writes memory of other processes. Bytes that none has are zero, or lost.
   void move(bool write, const std::vector<distant_memory::run>& runs) const {
@@ -100,6 +111,7 @@ class host_regions {
   struct distant_region {
     std::uint64_t bytes = 0;
     const distant_memory* there = nullptr;
+    bool shared = false;
   };
   struct bounds {
     std::uint64_t first = 0, span = 0;

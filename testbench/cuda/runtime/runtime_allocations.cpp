@@ -26,6 +26,29 @@ std::map<std::uint64_t, allocation>& allocations() {
 ended_by end_of(const allocation& a) {
   return a.type != host ? ended_by::free : a.registered ? ended_by::unregister : ended_by::free_host;
 }
+
+// The allocations that a parent has made and freed after it forked this process, in the place of a new one.
+bool drop_stale(std::uint64_t address, std::uint64_t bytes) {
+  const std::lock_guard<std::mutex> lock(allocations_mutex);
+  const auto first = allocations().lower_bound(address), end = allocations().lower_bound(address + bytes);
+  const bool any = first != end;
+  allocations().erase(first, end);
+  return any;
+}
+
+// Memory that the simulator has given again may still be mapped: by another thread, which has just freed it, or since
+// it is a freed allocation of the parent.
+bool map_file(std::uint64_t address, std::uint64_t bytes, std::uint64_t whole, int file) {
+  constexpr unsigned tries = 10000, pause_us = 100;
+  void* const at = pointer_at(address);
+  for (unsigned k = 0; k < tries; ++k) {
+    if (::mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, file, 0) == at) return true;
+    if (errno != EEXIST) return false;
+    if (drop_stale(address, whole)) ::munmap(at, whole);
+    else ::usleep(pause_us);
+  }
+  return false;
+}
 }  // namespace
 
 void note_allocation(const allocation& a) {
@@ -69,15 +92,13 @@ error_t share_memory(std::uint64_t address, std::uint64_t bytes, wire::range_ste
   const std::uint64_t whole = (bytes + wire::shared_unit - 1) / wire::shared_unit * wire::shared_unit;
   const int file = ::memfd_create("heddle", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (file < 0) return error::out_of_memory;
-  void* const at = reinterpret_cast<void*>(address);
   error_t e = error::out_of_memory;
   if (::ftruncate(file, static_cast<off_t>(whole)) == 0 &&
-      ::fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0 &&
-      ::mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, file, 0) == at) {
+      ::fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0 && map_file(address, bytes, whole, file)) {
     e = call(wire::call::host_range,
              wire::writer().put(address).put(whole).put(what).put(static_cast<std::uint32_t>(file)))
             .status;
-    if (e != error::none) ::munmap(at, bytes);
+    if (e != error::none) ::munmap(pointer_at(address), bytes);
   }
   ::close(file);
   return e;

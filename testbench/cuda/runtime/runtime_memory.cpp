@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -105,6 +106,27 @@ bool is_mapped(const void* p, std::size_t bytes) {
   const std::uint64_t page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)),
                       begin = address_number(p) / page * page;
   return ::msync(reinterpret_cast<void*>(begin), address_number(p) + bytes - begin, MS_ASYNC) == 0;
+}
+
+struct mapping {
+  bool readable = true;  // all of it
+  bool shared = false;   // some of it is mapped so that other processes can map it, too
+};
+mapping mapping_of(std::uint64_t address, std::uint64_t bytes) {
+  std::FILE* const maps = std::fopen("/proc/self/maps", "re");
+  if (maps == nullptr) return {true, true};
+  mapping m;
+  char line[512];
+  while (std::fgets(line, sizeof line, maps) != nullptr) {
+    unsigned long long first = 0, last = 0;
+    char rights[5] = "";
+    if (std::sscanf(line, "%llx-%llx %4s", &first, &last, rights) != 3) continue;
+    if (first >= address + bytes || last <= address) continue;
+    m.readable = m.readable && rights[0] == 'r';
+    m.shared = m.shared || rights[3] == 's';
+  }
+  std::fclose(maps);
+  return m;
 }
 
 }  // namespace
@@ -246,12 +268,16 @@ HEDDLE_CUDA error_t cudaHostRegister(void* p, std::size_t bytes, unsigned flags)
   constexpr unsigned known_flags = 1 | 2 | 8;  // portable, mapped, read-only; memory of a device (4) there is none
   if (p == nullptr || bytes == 0 || (flags & ~known_flags) != 0) return noted(error::invalid_value);
   if (const error_t e = refused_by_capture(); e != error::none) return e;
-  const allocation there = allocation_of(p);
-  if (overlaps_registered(address_number(p), bytes)) return noted(error::already_registered);
-  if (there.type != unregistered || !is_mapped(p, bytes)) return noted(error::invalid_value);
   const std::uint64_t address = address_number(p);
-  const error_t e = call(wire::call::host_range,
-                         wire::writer().put(address).put(std::uint64_t{bytes}).put(wire::range_step::registered))
+  if (bytes > ~address || !is_mapped(p, bytes)) return noted(error::invalid_value);
+  if (overlaps_registered(address, bytes)) return noted(error::already_registered);
+  const mapping there = mapping_of(address, bytes);
+  if (allocation_of(p).type != unregistered || !there.readable) return noted(error::invalid_value);
+  const error_t e = call(wire::call::host_range, wire::writer()
+                                                     .put(address)
+                                                     .put(std::uint64_t{bytes})
+                                                     .put(wire::range_step::registered)
+                                                     .put(std::uint32_t{there.shared}))
                         .status;
   if (e == error::none) note_allocation({address, bytes, host, flags, true, nullptr});
   return noted(e);

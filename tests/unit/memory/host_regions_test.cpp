@@ -83,9 +83,9 @@ TEST(host_regions, may_be_any_bytes_of_other_processes) {
   const other_process a(first + 50), b(first + 200);
   host_regions r;
   EXPECT_FALSE(r.any_distant());
-  r.add(a.begin, 100, a);
-  r.add(b.begin, 100, b);
-  r.add(second + unit - 1, 2, a);  // in two units
+  r.add(a.begin, 100, a, false);
+  r.add(b.begin, 100, b, true);
+  r.add(second + unit - 1, 2, a, false);  // in two units
   EXPECT_TRUE(r.any_distant() && !r.empty());
   for (const std::uint64_t at : {first, first + unit - 1, second, second + 2 * unit - 1}) {
     EXPECT_TRUE(r.is_distant(at)) << at;
@@ -93,6 +93,8 @@ TEST(host_regions, may_be_any_bytes_of_other_processes) {
   }
   for (const std::uint64_t at : {first - 1, first + unit, second - 1, second + 2 * unit, ~std::uint64_t{0}})
     EXPECT_FALSE(r.is_distant(at)) << at;
+  EXPECT_TRUE(r.is_shared(first) && r.is_shared(first + unit - 1));
+  EXPECT_FALSE(r.is_shared(second) || r.is_shared(first + unit) || r.is_shared(first - 1));
   std::vector<std::uint8_t> image(400, 1);
   r.move(false, {{first, image.data(), 400}});
   for (std::size_t k = 0; k < image.size(); ++k)
@@ -109,7 +111,7 @@ TEST(host_regions, may_be_any_bytes_of_other_processes) {
 TEST(host_regions, of_other_processes_are_read_and_written_by_instruction) {
   const other_process there(first + 50);
   host_regions r;
-  r.add(there.begin, 100, there);
+  r.add(there.begin, 100, there, false);
   functional_memory m([](bool, std::uint64_t, std::uint8_t*, unsigned) { return 0u; });
   m.access_in_place(r);
   functional_memory::view v(m);
@@ -130,6 +132,35 @@ TEST(host_regions, of_other_processes_are_read_and_written_by_instruction) {
   v.settle();
   EXPECT_TRUE(there.bytes[9] == 1 && there.bytes[12] == 5 && there.written == 4);
   EXPECT_FALSE(v.alone().owns_lock());
+}
+
+// While no one else writes there. Only what has changed is written back.
+TEST(host_regions, of_other_processes_can_be_held) {
+  const other_process own(first + 50), shared(second + 50);
+  host_regions r;
+  r.add(own.begin, 100, own, false);
+  r.add(shared.begin, 100, shared, true);
+  functional_memory m([&](bool write, std::uint64_t address, std::uint8_t* data, unsigned bytes) {
+    r.move(write, {{address, data, bytes}});
+    return bytes;
+  });
+  m.access_in_place(r);
+  functional_memory::view v(m);
+  {
+    const functional_memory::hold held(m, true);
+    ASSERT_NE(nullptr, v.at(own.begin));
+    EXPECT_EQ(nullptr, v.at(shared.begin));
+    *v.writable(own.begin + 8, 1) = 4;
+    *v.writable(own.begin + 9, 1) = 9;
+    EXPECT_EQ(4, *v.readable(own.begin + 8, 1));
+    EXPECT_EQ(1u, own.reads.size());
+    own.bytes[9] = 6;  // which a launch does not change
+  }
+  EXPECT_TRUE(own.bytes[8] == 4 && own.bytes[9] == 6 && own.written == 1);
+  EXPECT_EQ(nullptr, v.at(own.begin));
+  EXPECT_FALSE(m.open());
+  const functional_memory::hold not_held(m, false);
+  EXPECT_EQ(nullptr, v.at(own.begin));
 }
 
 TEST(host_regions, have_cells_that_change_whole) {
