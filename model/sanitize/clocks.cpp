@@ -31,6 +31,7 @@ bool block_clock::restart(std::uint64_t block) {
     all_meet(w, 0);
     w.warps.clear();
     w.last_release = w.learned = 0;
+    w.ended = 0;
   }
   return true;
 }

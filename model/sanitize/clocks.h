@@ -193,6 +193,7 @@ struct warp_clock {
   knowledge before, after;     // and what it knew before, and since
   sequence last_release = 0;   // others may know the accesses up to here
   sequence learned = 0;        // when some lane acquired last
+  simt::lane_mask ended = 0;   // lanes that had exited at the last barrier of the block
   bool knows = false;          // some lane has acquired
   bool fenced = false;         // some lane has executed a fence
 };
@@ -230,8 +231,11 @@ class block_clock {
   [[nodiscard]] bool ordered_for_all(const access_mark& a, std::uint32_t warp, simt::lane_mask lanes) const;
 
   void fence(std::uint32_t warp, simt::lane_mask lanes, bool of_block, sequence now);
-  /// The lanes synchronise. `live`: those of the warp.
+  /// The lanes synchronise. `live`: those of the warp whose accesses are to be ordered.
   void lanes_meet(std::uint32_t warp, simt::lane_mask lanes, simt::lane_mask live, sequence now);
+  /// Lanes of the warp that had exited at the last barrier of the block.
+  [[nodiscard]] simt::lane_mask ended(std::uint32_t warp) const { return warps_[warp].ended; }
+  void set_ended(std::uint32_t warp, simt::lane_mask lanes) { warps_[warp].ended = lanes; }
   /// All tiles of so many lanes meet, each by itself. False: their lanes have to meet one tile after another.
   bool tiles_meet(std::uint32_t warp, unsigned tile, sequence now);
   /// A warp arrives at a barrier; and the barrier completes for the warps that `released` names. `counted`: it is not

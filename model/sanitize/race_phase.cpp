@@ -93,8 +93,11 @@ void race_check::mark_phase(place& p) {
         reads(cell, own, from);
         continue;
       }
-      const bool hides = own.is(access_mark::strong) && !cell.write.is(access_mark::strong) && !is_old(cell.write);
-      cell.read = hides ? cell.write : access_mark{};
+      // The last plain write before atomics is kept beside them.
+      const auto stays = [&](const access_mark& m) {
+        return own.is(access_mark::strong) && m.is(access_mark::writes) && !m.is(access_mark::strong) && !is_old(m);
+      };
+      cell.read = stays(cell.write) ? cell.write : stays(cell.read) ? cell.read : access_mark{};
       cell.write = own;
       if (cell.more_reads != nullptr) cell.more_reads->clear();
     }

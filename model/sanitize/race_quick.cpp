@@ -89,11 +89,14 @@ void race_check::access_shared(current& c, simt::lane_mask lanes) {
   const auto passes = [=](const access_mark& m, simt::lane_mask bit) {
     return before(m, bit) || (strong && m.is(access_mark::strong) && m.warp - first_warp < warps);
   };
+  // Beside an atomic the cell keeps the plain write before it.
+  const auto is_plain_write = [=](const access_mark& m) {
+    return m.number > block_sync && m.is(access_mark::writes) && !m.is(access_mark::strong);
+  };
   if (mark.is(access_mark::writes))
     each_shared_word(c, lanes, [=](shadow_cell& cell, simt::lane_mask bit) {
       if (!passes(cell.write, bit) || !passes(cell.read, bit) || cell.write.number == mark.number) return false;
-      if (cell.has_more() || (strong && cell.write.number > block_sync && !cell.write.is(access_mark::strong)))
-        return false;
+      if (cell.has_more() || (strong && (is_plain_write(cell.write) || is_plain_write(cell.read)))) return false;
       cell.read = {};
       cell.write = {mark.warp, mark.number, bit, mark.what};
       return true;

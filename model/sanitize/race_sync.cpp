@@ -77,12 +77,16 @@ void race_check::fences(const watched_step& s) {
   place_of(s.block).clock->fence(s.warp.warp_in_block, s.mask, s.instruction.sub == 0, now_);
 }
 
+// Lanes that have exited since the last barrier of the block do not meet the others.
 void race_check::lanes_meet(const watched_step& s, const lane_meeting& m) {
   block_clock& clock = *place_of(s.block).clock;
   const std::uint32_t warp = s.warp.warp_in_block;
-  const simt::lane_mask live = s.warp.live;
-  if (m.tile == 0 || !clock.tiles_meet(warp, m.tile, now_))
-    for (const lane_meeting::group& g : m.groups) clock.lanes_meet(warp, (g.named | g.naming) & live, live, now_++);
+  const std::uint64_t threads = launch_->block.count(), first = s.warp.thread(0);
+  const simt::lane_mask begun = threads >= first + isa::warp_size ? simt::all_lanes : (1u << (threads - first)) - 1;
+  const simt::lane_mask live = s.warp.live | (begun & ~clock.ended(warp));
+  if (m.tile == 0 || live != s.warp.live || !clock.tiles_meet(warp, m.tile, now_))
+    for (const lane_meeting::group& g : m.groups)
+      clock.lanes_meet(warp, (g.named | g.naming) & s.warp.live, live, now_++);
   else ++now_;
 }
 
@@ -129,6 +133,7 @@ void race_check::completes(const functional_block& block, std::uint32_t barrier,
       for (const unsigned lane : set_bits(block.warps[warp].state.live))
         clock.acquires(warp, lane, log, log.ended, now_);
   }
+  for (const unsigned warp : set_bits(released)) clock.set_ended(warp, ~block.warps[warp].state.live);
   if (uses_phases_ && clock.block_sync() == now_) begin_phase(place_of(block));
   ++now_;
 }

@@ -49,3 +49,19 @@ __device__ void free_lists(unsigned** lists, unsigned* out) {
   if (good || threadIdx.x > 2) free(lists[63 - threadIdx.x]);
 }
 PAIR(free_lists, (unsigned** lists, unsigned* out), (lists, out))
+
+// Each step replaces in place what other blocks may not have read yet.
+template <bool good>
+__device__ void grid_in_place(unsigned* a, unsigned* b) {
+  const cg::grid_group grid = cg::this_grid();
+  const unsigned i = blockIdx.x * 64 + threadIdx.x;
+  a[i] = i;
+  for (unsigned k = 0; k < 3; ++k) {
+    grid.sync();
+    const unsigned sum = a[(i + 64) % 128] + k;
+    if (good) grid.sync();
+    a[i] = sum;
+  }
+  b[i] = a[i];
+}
+PAIR(grid_in_place, (unsigned* a, unsigned* b), (a, b))

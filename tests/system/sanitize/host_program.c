@@ -129,6 +129,8 @@ int main(int argc, char** argv) {
     grid(bad ? "race_grid_steps" : "free_grid_steps", a, b);
   } else if (strcmp(name, "grid_arrival") == 0) {
     grid(bad ? "race_grid_arrival" : "free_grid_arrival", a, b);
+  } else if (strcmp(name, "grid_in_place") == 0) {
+    grid(bad ? "race_grid_in_place" : "free_grid_in_place", a, b);
   } else if (strcmp(name, "lists") == 0) {
     grid(bad ? "race_free_lists" : "free_free_lists", a, b);
   } else if (strcmp(name, "event") == 0) {

@@ -322,3 +322,28 @@ __device__ void set_and_published(u32* out, u32* word) {
   *(volatile u32*)word = 6;
 }
 PAIR(set_and_published, (u32* out, u32* word), (out, word))
+
+// Counters that one warp sets, and all warps add to twice.
+template <bool good>
+__device__ void set_and_counted_twice(u32* out) {
+  __shared__ u32 s[32];
+  if (threadIdx.x < 32) s[threadIdx.x] = 0;
+  if (good) __syncthreads();
+  atomicAdd(&s[threadIdx.x & 31], 1);
+  atomicAdd(&s[threadIdx.x & 31], 2);
+  __syncthreads();
+  out[blockIdx.x * blockDim.x + threadIdx.x] = s[threadIdx.x & 31];
+}
+PAIR(set_and_counted_twice, (u32* out), (out))
+
+// The upper half of each warp writes and exits. The lower half meets, alone.
+template <bool good>
+__device__ void left_behind(u32* out) {
+  __shared__ u32 s[64];
+  s[threadIdx.x] = threadIdx.x;
+  if (good) __syncwarp();
+  if (threadIdx.x & 16) return;
+  __syncwarp(0xffff);
+  out[blockIdx.x * blockDim.x + threadIdx.x] = s[threadIdx.x | 16];
+}
+PAIR(left_behind, (u32* out), (out))

@@ -29,6 +29,7 @@ struct host_case {
 const host_case host_cases[] = {
     {"grid_steps", {"grids.cu:24", "race: write of global memory", "at grids.cu:22"}},
     {"grid_arrival", {"grids.cu:38", "race: read of global memory", "at grids.cu:36"}},
+    {"grid_in_place", {"grids.cu:63", "race: ", "at grids.cu:61"}},
     {"lists", {"leak: 16 bytes of malloc at 0x", "grids.cu:43", "block (0,0,0), thread (61,0,0)"}},
     {"event",
      {"race between operations of two streams: read of global memory at 0x",

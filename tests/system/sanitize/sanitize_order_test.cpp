@@ -79,6 +79,8 @@ constexpr pair_of_kernels pairs[] = {
     {"orders", "set_by_a_block", 2, 2, 64, "orders.cu:309", "race: atomic of global memory", "at orders.cu:307"},
     {"orders", "set_and_published", 2, 2, 64, "orders.cu:318", "race: volatile read of global memory",
      "at orders.cu:321"},
+    {"orders", "set_and_counted_twice", 1, 2, 64, "orders.cu:332", "race: atomic of shared memory", "at orders.cu:330"},
+    {"orders", "left_behind", 1, 2, 64, "orders.cu:347", "race: read of shared memory", "at orders.cu:343"},
 };
 
 launch launch_of(const pair_of_kernels& p, const std::string& kind) {
