@@ -14,6 +14,7 @@
 #include "testbench/report/report_command.h"
 #include "testbench/run/replay_command.h"
 #include "testbench/run/run_command.h"
+#include "testbench/sampling/sample_command.h"
 #include "testbench/sweep/sweep_command.h"
 #include "testbench/text/text.h"
 #include "testbench/text/text_style.h"
@@ -36,6 +37,7 @@ namespace heddle::testbench {
   X(disasm, {"disasm FILE.ptx[:ENTRY] [--gpu G]", "the machine program of a kernel"}) \
   X(report, {"report FILE... -o REPORT.html", "one page of metrics, or of a sweep's store"}) \
   X(sweep, {"sweep SWEEP.ini [options]", "many points, on this machine or a cluster"}) \
+  X(sample, {"sample KERNELSLIST|FILE.csv [options]", "a long workload's time from few launches"}) \
   X(whatif, {"whatif JOB.json [options]", "which change of the machine saves most"}) \
   X(correlate, {"correlate FILE.csv... [options]", "measurements of real chips beside Heddle's"}) \
   X(energy_fit, {"energy-fit FILE.csv [options]", "energies of a chip from measured power"}) \

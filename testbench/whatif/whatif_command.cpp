@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "heddle/config/error.h"
+#include "heddle/config/message.h"
 #include "heddle/config/shipped.h"
 #include "testbench/correlate/run_missing.h"
 #include "testbench/files/file_roles.h"

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/sampling/sample_command.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "heddle/config/error.h"
+#include "heddle/config/message.h"
+#include "testbench/files/file_roles.h"
+#include "testbench/files/result_files.h"
+#include "testbench/options/log.h"
+#include "testbench/sampling/sample_options.h"
+#include "testbench/sampling/sample_text.h"
+#include "testbench/sampling/trace_runs.h"
+#include "testbench/text/text.h"
+
+namespace heddle::testbench {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+constexpr std::size_t least_with_times = 2, least_without = 3;
+constexpr unsigned most_rounds = 8;
+
+/// Cycles of launches by the metrics of runs: of the launches that they number.
+launch_values values_in(const std::vector<std::string>& files) {
+  launch_values values;
+  for (const std::string& file : files) {
+    const json metrics = json::parse(read_file(file, "--results"), nullptr, false);
+    if (!metrics.is_object() || !metrics.contains("kernels") || !metrics["kernels"].is_array())
+      throw input_error(printable(file) + ": expected the metrics of a run of Heddle");
+    for (const json& k : metrics["kernels"]) {
+      if (!k.is_object() || !k.contains("launch") || !k["launch"].is_number_unsigned() || !k.contains("cycles") ||
+          !k["cycles"].is_number())
+        throw input_error(printable(file) + ": expected kernels with 'launch' and 'cycles'");
+      values[k["launch"].get<std::uint32_t>()] = k["cycles"].get<double>();
+    }
+  }
+  return values;
+}
+
+/// One run of the command.
+class sample_run {
+ public:
+  explicit sample_run(sample_options o) : options_(std::move(o)) {
+    list_ = read_launches(options_.workload);
+    if (!options_.durations.empty()) add_durations(list_, options_.durations);
+    if (options_.wanted.least == 0) options_.wanted.least = list_.has_times ? least_with_times : least_without;
+    if (!list_.has_times && options_.wanted.least < 2)
+      throw input_error("--least: without durations two launches of a stratum are needed at least");
+    const bool traces = !list_.launches.front().trace.empty();
+    if (traces && options_.output.empty() && !options_.dry_run && options_.results.empty() && options_.repeat == 0)
+      throw input_error("--output: expected a folder for the results of the launches that are simulated, or --dry-run");
+    if (!traces && !options_.output.empty())
+      throw input_error("--output: durations cannot be simulated; run the chosen launches and give --results");
+    if (options_.repeat != 0 && !list_.has_times)
+      throw input_error("--repeat: expected durations, which tell the truth");
+    file_roles roles;
+    roles.add_input(options_.workload, "the workload");
+    if (!options_.durations.empty()) roles.add_input(options_.durations, "--durations");
+    for (const std::string& r : options_.results) roles.add_input(r, "--results");
+    if (!options_.json_file.empty()) roles.add_output(options_.json_file, "--json");
+  }
+
+  int run() {
+    if (options_.repeat != 0) return repeated();
+    sample drawn(strata_of(list_, options_.wanted), options_.wanted, options_.seed);
+    sample_outcome outcome{list_, drawn, options_.wanted, options_.seed, false, {}};
+    if (!options_.results.empty()) {
+      const launch_values values = values_in(options_.results);
+      for (const std::uint32_t k : drawn.chosen())
+        if (values.count(k) == 0)
+          throw input_error("--results: launch " + std::to_string(k) + " ('" + printable(list_.launches[k].name) +
+                            "') is not in them, but was drawn");
+      outcome.estimate = estimate_of(drawn, values, options_.wanted.confidence);
+      outcome.has_estimate = true;
+    } else if (!options_.output.empty() && !options_.dry_run) {
+      if (!simulate(drawn, outcome)) return 0;
+    }
+    write(outcome);
+    return 0;
+  }
+
+ private:
+  // As many launches more, round by round, as the deviations of those simulated ask for. False: they were submitted.
+  bool simulate(sample& drawn, sample_outcome& outcome) {
+    const trace_runs runs(list_,
+                          {options_.output, options_.gpu, options_.overrides, options_.sweep_words, options_.no_wait});
+    for (unsigned round = 0; round < most_rounds; ++round) {
+      launch_values values;
+      if (!runs.simulate(drawn.chosen(), values)) return false;
+      outcome.estimate = estimate_of(drawn, values, options_.wanted.confidence);
+      outcome.has_estimate = true;
+      const std::size_t before = drawn.size();
+      if (outcome.estimate.whole.error() <= options_.wanted.error) return true;
+      drawn.grow(sample_sizes(measured_strata(drawn, values), options_.wanted));
+      if (drawn.size() == before) break;
+    }
+    message_log::warning(fmt::format("the error is {}, not {}: --least asks for more launches of each stratum",
+                                     percent(outcome.estimate.whole.error()), percent(options_.wanted.error)));
+    return true;
+  }
+
+  [[nodiscard]] int repeated() const {
+    const repetitions r = repeat(list_, options_.wanted, options_.seed, options_.repeat);
+    std::printf("%s of %s samples are within %s (%s); error %s on average, %s at most; %.1f times less to simulate\n",
+                grouped(r.held).c_str(), grouped(r.all).c_str(), percent(options_.wanted.error).c_str(),
+                percent(static_cast<double>(r.held) / static_cast<double>(r.all)).c_str(),
+                percent(r.mean_error).c_str(), percent(r.largest_error).c_str(), r.speedup);
+    return 0;
+  }
+
+  void write(const sample_outcome& outcome) const {
+    result_files files;
+    if (!options_.json_file.empty()) files.add(options_.json_file, sample_json(outcome).dump(1) + "\n", "--json");
+    files.commit();
+    if (options_.quiet) return;
+    std::fputs(sample_text(outcome).c_str(), stdout);
+    if (!outcome.has_estimate) std::printf("--launches %s\n", launches_text(outcome.drawn.chosen()).c_str());
+  }
+
+  sample_options options_;
+  launch_list list_;
+};
+
+}  // namespace
+
+int sample_command(const std::vector<std::string>& arguments) {
+  sample_options o;
+  if (!parse_sample(arguments, o)) return 0;
+  return sample_run(std::move(o)).run();
+}
+
+}  // namespace heddle::testbench

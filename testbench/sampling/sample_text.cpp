@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/sampling/sample_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "heddle/config/message.h"
+#include "testbench/text/text.h"
+
+namespace heddle::testbench {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+constexpr std::size_t kernels_shown = 20, longest_name = 48;
+
+std::string short_name(const std::string& name) {
+  const std::string text = printable(name);
+  return text.size() <= longest_name ? text : text.substr(0, longest_name - 3) + "...";
+}
+
+json interval(const estimate& e) {
+  return {{"cycles", e.value}, {"low", e.value - e.half_width}, {"high", e.value + e.half_width}};
+}
+
+}  // namespace
+
+std::string launches_text(const std::vector<std::uint32_t>& launches) {
+  std::string text;
+  for (std::size_t k = 0, end = 0; k < launches.size(); k = end) {
+    for (end = k + 1; end < launches.size() && launches[end] == launches[end - 1] + 1;) ++end;
+    text += (text.empty() ? "" : ",") + std::to_string(launches[k]);
+    if (end - k > 1) text += "-" + std::to_string(launches[end - 1]);
+  }
+  return text;
+}
+
+std::string sample_text(const sample_outcome& o) {
+  const std::size_t all = o.list.launches.size(), some = o.drawn.size();
+  std::string text = fmt::format("{}: {} launches in {} strata; {} of them are simulated ({})\n",
+                                 printable(o.list.file), grouped(all), grouped(o.drawn.strata().size()), grouped(some),
+                                 percent(static_cast<double>(some) / static_cast<double>(all)));
+  if (o.list.has_times)
+    text += fmt::format("by their durations: {:.1f} times less to simulate, expected error {} with {} confidence\n",
+                        o.drawn.speedup(), percent(o.drawn.expected_error()), percent(o.wanted.confidence));
+  if (!o.has_estimate) return text;
+  const workload_estimate& e = o.estimate;
+  text += fmt::format("estimate: {} cycles, {} more or less with {} confidence\n",
+                      grouped(static_cast<std::uint64_t>(std::llround(e.whole.value))), percent(e.whole.error()),
+                      percent(o.wanted.confidence));
+  text += fmt::format("{:>10} {:>9} {:>7} {:>16} {:>9}  {}\n", "launches", "simulated", "share", "cycles", "error",
+                      "kernel");
+  for (std::size_t k = 0; k < std::min(kernels_shown, e.kernels.size()); ++k) {
+    const workload_estimate::kernel& of = e.kernels[k];
+    text += fmt::format("{:>10} {:>9} {:>7} {:>16} {:>9}  {}\n", grouped(of.launches), grouped(of.simulated),
+                        percent(of.of.value / e.whole.value),
+                        grouped(static_cast<std::uint64_t>(std::llround(of.of.value))), percent(of.of.error()),
+                        short_name(of.name));
+  }
+  if (e.kernels.size() > kernels_shown)
+    text += fmt::format("and {} more kernels\n", grouped(e.kernels.size() - kernels_shown));
+  return text;
+}
+
+json sample_json(const sample_outcome& o) {
+  json j = {{"workload", o.list.file}, {"launches", o.list.launches.size()},
+            {"error", o.wanted.error}, {"confidence", o.wanted.confidence},
+            {"seed", o.seed},          {"simulated", o.drawn.size()}};
+  if (o.list.has_times) {
+    j["expected_error"] = o.drawn.expected_error();
+    j["speedup"] = o.drawn.speedup();
+  }
+  j["strata"] = json::array();
+  for (std::size_t k = 0; k < o.drawn.strata().size(); ++k) {
+    const stratum& s = o.drawn.strata()[k];
+    const std::vector<std::uint32_t> chosen = o.drawn.chosen(k);
+    j["strata"].push_back({{"kernel", s.name},
+                           {"launches", s.members.size()},
+                           {"weight", static_cast<double>(s.members.size()) / static_cast<double>(chosen.size())},
+                           {"simulated", chosen}});
+    if (o.list.has_times) {
+      j["strata"].back()["mean_time"] = s.mean;
+      j["strata"].back()["deviation"] = s.deviation;
+    }
+  }
+  if (!o.has_estimate) return j;
+  j["estimate"] = interval(o.estimate.whole);
+  j["kernels"] = json::array();
+  for (const workload_estimate::kernel& k : o.estimate.kernels) {
+    json of = {{"name", k.name}, {"launches", k.launches}, {"simulated", k.simulated}};
+    of.update(interval(k.of));
+    j["kernels"].push_back(of);
+  }
+  return j;
+}
+
+repetitions repeat(const launch_list& list, const accuracy& wanted, std::uint64_t seed, std::size_t times) {
+  repetitions r;
+  r.all = times;
+  const std::vector<stratum> strata = strata_of(list, wanted);
+  launch_values values;
+  for (std::uint32_t k = 0; k < list.launches.size(); ++k) values[k] = list.launches[k].time;
+  const double whole = list.time();
+  for (std::size_t k = 0; k < times; ++k) {
+    const sample drawn(strata, wanted, seed + k);
+    const double error = std::abs(estimate_of(drawn, values, wanted.confidence).whole.value / whole - 1);
+    r.held += error <= wanted.error;
+    r.mean_error += error / static_cast<double>(times);
+    r.largest_error = std::max(r.largest_error, error);
+    r.speedup = drawn.speedup();
+  }
+  return r;
+}
+
+}  // namespace heddle::testbench

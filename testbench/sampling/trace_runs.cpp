@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/sampling/trace_runs.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <map>
+
+#include "heddle/config/error.h"
+#include "heddle/config/message.h"
+#include "testbench/correlate/csv_table.h"
+#include "testbench/files/result_files.h"
+#include "testbench/sweep/sweep_command.h"
+#include "testbench/text/text.h"
+
+namespace heddle::testbench {
+
+namespace {
+
+constexpr char result_name[] = "results";  // store and CSV of the sweep
+
+std::string quoted(const std::string& value) { return '"' + value + '"'; }
+
+}  // namespace
+
+trace_runs::trace_runs(const launch_list& list, trace_run_options o) : list_(list), options_(std::move(o)) {
+  std::error_code failed;
+  std::filesystem::create_directories(options_.folder + "/launches", failed);
+  for (std::uint32_t k = 0; k < list.launches.size(); ++k) first_of_.emplace(list.launches[k].trace, k);
+  if (failed)
+    throw input_error("--output: cannot make the folder '" + printable(options_.folder) + "': " + failed.message());
+}
+
+// Launches of the same trace have one list, and so one result.
+std::string trace_runs::name_of_list(std::uint32_t launch) const {
+  return fmt::format("launches/{:06}.g", first_of_.at(list_.launches[launch].trace));
+}
+
+void trace_runs::write_sweep(const std::vector<std::uint32_t>& launches) const {
+  result_files files;
+  std::map<std::string, std::string> lists;  // of one trace each
+  for (const std::uint32_t k : launches)
+    lists.emplace(name_of_list(k), std::filesystem::absolute(list_.launches[k].trace).string() + "\n");
+  std::vector<std::string> names;
+  for (const auto& [name, text] : lists) {
+    const std::string path = options_.folder + "/" + name;
+    if (!std::filesystem::exists(path) || read_file(path, "--output") != text) files.add(path, text, "--output");
+    names.push_back(quoted(name));
+  }
+  std::string text = fmt::format(
+      "; Written by heddle sample: the launches that were drawn from {}.\n[sweep]\nstore = {}/{}.sqlite\n"
+      "metrics = kernels.0.cycles\n[axes]\ngpu = {}\n",
+      one_line(list_.file), options_.folder, result_name, quoted(options_.gpu));
+  for (const std::string& o : options_.overrides) {
+    const std::size_t equals = o.find('=');
+    if (equals == std::string::npos) throw input_error("--set: got '" + printable(o) + "', expected SECTION.KEY=VALUE");
+    text += o.substr(0, equals) + " = " + quoted(o.substr(equals + 1)) + "\n";
+  }
+  text += "trace = " + join(names, ", ") + "\n";
+  files.add(sweep_file(), text, "--output");
+  files.commit();
+}
+
+launch_values trace_runs::read_results() const {
+  const std::string file = options_.folder + "/" + result_name + ".csv";
+  const csv_table table = read_csv(read_file(file, "the results"), file, [](const csv_row& r) { return r.has("id"); });
+  const std::size_t trace = table.column("trace"), status = table.column("status"), reason = table.column("reason"),
+                    cycles = table.column("kernels.0.cycles");
+  std::map<std::string, double> known;
+  for (const csv_row& row : table.rows) {
+    double value = 0;
+    if (row.at(status) != "done" || !parse_float(row.at(cycles), value))
+      throw input_error(printable(row.at(trace)) + ": " + row.at(status) + " " + one_line(row.at(reason)));
+    known[row.at(trace)] = value;
+  }
+  launch_values values;
+  for (std::uint32_t k = 0; k < list_.launches.size(); ++k)
+    if (const auto found = known.find(name_of_list(k)); found != known.end()) values[k] = found->second;
+  return values;
+}
+
+bool trace_runs::simulate(const std::vector<std::uint32_t>& launches, launch_values& cycles) const {
+  write_sweep(launches);
+  std::vector<std::string> words = {sweep_file(), "--quiet", "--confine", "/"};  // the list names its traces
+  words.insert(words.end(), options_.sweep_words.begin(), options_.sweep_words.end());
+  if (options_.no_wait) words.emplace_back("--no-wait");
+  const int code = sweep_command(words);
+  if (options_.no_wait) return false;
+  if (code != 0) throw input_error(printable(sweep_file()) + ": not every launch has been simulated");
+  cycles = read_results();
+  return true;
+}
+
+}  // namespace heddle::testbench

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "testbench/sampling/launch_list.h"
+#include "testbench/sampling/sample.h"
+
+namespace heddle::testbench {
+
+/// How the chosen launches of a list of traces are simulated: as the points of a sweep.
+struct trace_run_options {
+  std::string folder;  // for the sweep and its results; made if it is not there
+  std::string gpu;
+  std::vector<std::string> overrides;    // SECTION.KEY=VALUE
+  std::vector<std::string> sweep_words;  // options of heddle sweep: engine, jobs, progress
+  bool no_wait = false;
+};
+
+/// Simulates launches of traces, each by itself with empty caches. Results stay in the folder, so that a repeated call
+/// simulates only what is missing.
+class trace_runs {
+ public:
+  trace_runs(const launch_list& list, trace_run_options o);
+
+  /// Cycles of each. False: they were submitted, and are not awaited. Throws input_error if one has no result.
+  bool simulate(const std::vector<std::uint32_t>& launches, launch_values& cycles) const;
+  [[nodiscard]] std::string sweep_file() const { return options_.folder + "/sample.ini"; }
+
+ private:
+  [[nodiscard]] std::string name_of_list(std::uint32_t launch) const;
+  void write_sweep(const std::vector<std::uint32_t>& launches) const;
+  [[nodiscard]] launch_values read_results() const;
+
+  const launch_list& list_;
+  trace_run_options options_;
+  std::map<std::string, std::uint32_t> first_of_;  // launches of a trace: the first one
+};
+
+}  // namespace heddle::testbench

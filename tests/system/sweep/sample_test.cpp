@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+// heddle sample: which launches are drawn, what they tell of all, and what is refused.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/system/common/json_text.h"
+#include "tests/system/common/program_run.h"
+#include "tests/system/common/text_file.h"
+
+namespace sample_test {
+
+namespace fs = std::filesystem;
+using json = nlohmann::json;
+
+class samples : public ::testing::Test {
+ protected:
+  samples() {
+    place_ = fs::path(HEDDLE_SCRATCH "/samples") / ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    fs::remove_all(place_);
+    fs::create_directories(place_);
+  }
+  heddle::test::outcome run(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), {HEDDLE_PROGRAM, "sample"});
+    return heddle::test::run_program(arguments, {place_});
+  }
+  void write(const std::string& name, const std::string& text) const { std::ofstream(place_ / name) << text; }
+  [[nodiscard]] json read(const std::string& name) const { return json::parse(heddle::test::content(place_ / name)); }
+  void write_traces(unsigned launches) const {
+    const auto o = heddle::test::run_program({"python3", HEDDLE_SOURCE "/tests/sampling/decoder_traces.py", "traces",
+                                              "--launches", std::to_string(launches)},
+                                             {place_});
+    ASSERT_EQ(0, o.code) << o.err;
+  }
+  fs::path place_;
+};
+
+// Strata of mean 11 and deviation 1.005, and of equal times: Neyman's allocation with costs, by hand.
+TEST_F(samples, are_as_large_as_the_error_asks) {
+  std::string csv = "==1== Profiling\n\"Start (ns)\",\"Duration (ns)\",\"Name\"\n";
+  for (int k = 0; k < 100; ++k) csv += "0," + std::to_string(10 + 2 * (k % 2)) + ",\"a(float*, int)\"\n";
+  csv += "0,70000,\"[CUDA memcpy HtoD]\"\n";
+  for (int k = 0; k < 50; ++k) csv += "0,100,b\n";
+  write("d.csv", csv);
+  const auto o = run({"d.csv", "--dry-run", "--json", "s.json"});
+  EXPECT_EQ(0, o.code) << o.err;
+  EXPECT_NE(std::string::npos, o.out.find("150 launches in 2 strata; 5 of them are simulated")) << o.out;
+  const json s = read("s.json");
+  const json& a = s["strata"][0];
+  EXPECT_EQ("a(float*, int)", a["kernel"]);
+  EXPECT_EQ(3u, a["simulated"].size());
+  EXPECT_DOUBLE_EQ(100.0 / 3, a["weight"].get<double>());
+  EXPECT_NEAR(1.005, a["deviation"].get<double>(), 1e-4);
+  EXPECT_EQ(2u, s["strata"][1]["simulated"].size());
+  for (const auto& k : s["strata"][1]["simulated"]) EXPECT_TRUE(k >= 100 && k < 150);
+  EXPECT_NEAR(0.01836, s["expected_error"].get<double>(), 1e-5);
+  EXPECT_NEAR(6100 / 233.0, s["speedup"].get<double>(), 1e-9);
+  // One that is to be exact takes all launches that differ.
+  EXPECT_EQ(0, run({"d.csv", "--dry-run", "--error", "0.001", "--json", "s.json"}).code);
+  EXPECT_LE(read("s.json")["expected_error"].get<double>(), 1e-5);
+  // Another seed draws other launches, the same one the same.
+  const std::string first = run({"d.csv", "--dry-run"}).out;
+  EXPECT_EQ(first, run({"d.csv", "--dry-run"}).out);
+  EXPECT_NE(first, run({"d.csv", "--dry-run", "--seed", "2"}).out);
+}
+
+// Times of one kernel in several modes, of a heavy tail, and of many kernels.
+TEST_F(samples, keep_their_bound) {
+  std::mt19937 random(7);
+  std::lognormal_distribution<double> narrow(0, 0.03), wide(0, 0.8);
+  const std::vector<std::function<std::string(int)>> sets = {
+      [&](int k) {
+        return "attention," + std::to_string(std::vector<int>{100, 800, 5000}[k % 3] * narrow(random));
+      },
+      [&](int) { return "scan," + std::to_string(1000 * wide(random)); },
+      [&](int k) { return "k" + std::to_string(k % 37) + "," + std::to_string((10 + k % 37 * 50) * narrow(random)); }};
+  for (const auto& set : sets) {
+    std::string csv = "kernel,duration\n";
+    for (int k = 0; k < 20000; ++k) csv += set(k) + "\n";
+    write("d.csv", csv);
+    for (const char* error : {"1", "2", "5%"}) {
+      const auto o = run({"d.csv", "--error", error, "--repeat", "200"});
+      unsigned held = 0;
+      EXPECT_EQ(1, std::sscanf(o.out.c_str(), "%u of 200 samples are within", &held)) << o.out << o.err;
+      EXPECT_GE(held, 190u) << o.out;
+    }
+  }
+}
+
+TEST_F(samples, of_traces_estimate_what_all_launches_take) {
+  write_traces(3000);
+  const std::vector<std::string> words = {"traces/kernelslist.g", "--gpu",    "h100",  "--set",
+                                          "l2.ways=10",           "--output", "drawn", "--json"};
+  const auto with = [&](std::vector<std::string> more) {
+    std::vector<std::string> all = words;
+    all.insert(all.end(), more.begin(), more.end());
+    return run(all);
+  };
+  const auto some = with({"some.json"});
+  ASSERT_EQ(0, some.code) << some.err;
+  EXPECT_NE(std::string::npos, some.out.find("estimate: ")) << some.out;
+  // Again: nothing is simulated; a result that is lost is made again.
+  const auto points = [&] {
+    std::set<std::string> names;
+    for (const auto& f : fs::recursive_directory_iterator(place_ / "drawn/results.sqlite.points"))
+      if (f.is_regular_file() && f.path().filename() != "claims") names.insert(f.path().string());
+    return names;
+  };
+  const std::set<std::string> before = points();
+  fs::remove(*before.begin());
+  EXPECT_EQ(some.out, with({"again.json"}).out);
+  EXPECT_EQ(before, points());
+  EXPECT_EQ(read("some.json"), read("again.json"));
+  // All launches.
+  const auto all = with({"all.json", "--least", "3000"});
+  ASSERT_EQ(0, all.code) << all.err;
+  const json whole = read("all.json")["estimate"], estimate = read("some.json")["estimate"];
+  EXPECT_EQ(whole["low"], whole["high"]);
+  EXPECT_NEAR(1, estimate["cycles"].get<double>() / whole["cycles"].get<double>(), 0.02);
+  double sum = 0;
+  const json of_some = read("some.json");
+  for (const json& k : of_some["kernels"]) sum += k["cycles"].get<double>();
+  EXPECT_NEAR(1, sum / estimate["cycles"].get<double>(), 1e-9);
+}
+
+// Metrics of a run of the launches that were drawn.
+TEST_F(samples, are_estimated_from_the_metrics_of_runs) {
+  std::string csv = "kernel,duration\n";
+  for (int k = 0; k < 40; ++k) csv += k % 2 == 0 ? "a,10\n" : "b,30\n";
+  write("d.csv", csv);
+  ASSERT_EQ(0, run({"d.csv", "--dry-run", "--json", "s.json"}).code);
+  json metrics = {{"kernels", json::array()}};
+  const json drawn = read("s.json");
+  for (const json& s : drawn["strata"])
+    for (const json& k : s["simulated"])
+      metrics["kernels"].push_back({{"launch", k}, {"cycles", s["kernel"] == "a" ? 500 : 700}});
+  write("m.json", metrics.dump());
+  const auto o = run({"d.csv", "--results", "m.json"});
+  EXPECT_EQ(0, o.code) << o.err;
+  EXPECT_NE(std::string::npos, o.out.find("estimate: 24,000 cycles, 0.0 % more or less")) << o.out;
+  metrics["kernels"].erase(0);
+  write("m.json", metrics.dump());
+  const auto missing = run({"d.csv", "--results", "m.json"});
+  EXPECT_EQ(2, missing.code);
+  EXPECT_NE(std::string::npos, missing.err.find("is not in them, but was drawn")) << missing.err;
+}
+
+TEST_F(samples, are_refused_in_one_line) {
+  write("d.csv", "kernel,duration\na,10\na,11\n");
+  write("bad.csv", "kernel,duration\na,10\na,eleven\n");
+  write("zero.csv", "kernel,duration\na,10\na,0\n");
+  write("none.csv", "kernel,cycles\na,10\n");
+  write("empty.csv", "kernel,duration\n");
+  write("m.json", "[]");
+  write_traces(20);
+  const std::string list = "traces/kernelslist.g";
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
+      {{}, "expected one workload"},
+      {{"d.csv", "d.csv"}, "unexpected argument 'd.csv'"},
+      {{"absent.csv"}, "absent.csv"},
+      {{"absent.g"}, "absent.g"},
+      {{"bad.csv"}, "bad.csv:3: got 'eleven' as the duration of 'a', expected a number"},
+      {{"zero.csv"}, "zero.csv:3: 'a' took 0, expected more than 0"},
+      {{"none.csv"}, "none.csv: no line names columns"},
+      {{"empty.csv"}, "no launch is in it"},
+      {{"d.csv", "--error", "0"}, "expected a percentage"},
+      {{"d.csv", "--confidence", "100"}, "expected a percentage"},
+      {{"d.csv", "-o", "x"}, "durations cannot be simulated"},
+      {{"d.csv", "--results", "m.json"}, "expected the metrics of a run"},
+      {{"d.csv", "--json", "d.csv"}, "d.csv"},
+      {{list}, "expected a folder for the results"},
+      {{list, "--dry-run", "--least", "1"}, "two launches of a stratum are needed"},
+      {{list, "--dry-run", "--durations", "d.csv"}, "durations of 2 launches, but traces/kernelslist.g has 20"},
+      {{list, "--repeat", "3"}, "expected durations"},
+      {{list, "-o", "x", "--gpu", "nosuch"}, "nosuch"},
+      {{list, "-o", "x", "--set", "l2.size"}, "expected SECTION.KEY=VALUE"},
+      {{list, "-o", "d.csv"}, "cannot make the folder"}};
+  for (const auto& [arguments, why] : cases) {
+    const auto o = run(arguments);
+    EXPECT_EQ(2, o.code) << why;
+    EXPECT_NE(std::string::npos, o.err.find(why)) << o.err << "wanted: " << why;
+    EXPECT_EQ(1, std::count(o.err.begin(), o.err.end(), '\n')) << o.err;
+  }
+}
+
+}  // namespace sample_test
