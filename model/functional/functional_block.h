@@ -18,7 +18,7 @@ struct functional_warp {
   simt::warp_state state;
   bool done = false;
   bool waits = false;             // at a barrier, or all its lanes wait for each other
-  bool gave_way = false;          // at the instruction that is next
+  bool yielded = false;           // at the instruction that is next
   std::uint64_t products = 0;     // groups of products of a warpgroup that it has closed
   std::uint8_t* local = nullptr;  // word k of lane l at word 32 k + l
 };
@@ -43,9 +43,9 @@ struct functional_block {
   bool ended = false;                            // all its threads have exited
   std::vector<std::uint32_t> registers;          // of all warps, with padding for alignment
   std::vector<std::uint8_t> local;
-  unsigned slot = 0;       // which of the chip's block slots it uses
-  bool spun = false;       // its warps were spinning at the end of the last visit
-  bool gives_way = false;  // to others that spin: the visit ends
+  unsigned slot = 0;    // which of the chip's block slots it uses
+  bool spun = false;    // its warps were spinning at the end of the last visit
+  bool yields = false;  // to others that spin: the visit ends
 };
 
 /// Thrown to end the launch.

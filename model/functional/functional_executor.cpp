@@ -223,7 +223,7 @@ void functional_executor::start(block& b, std::uint64_t number) {
   b.context.shared = b.shared.data();
   b.context.shared_bytes = l.shared_bytes;
   b.context.cluster_rank = simt::rank_in_cluster(l, b.context.index);
-  b.at_cluster_barrier = b.ended = b.gives_way = false;
+  b.at_cluster_barrier = b.ended = b.yields = false;
   b.context.sm_id = b.slot % config_.gpu.sm_count;
   b.barriers.open(warps, threads);
   b.cluster.open(threads);
@@ -236,7 +236,7 @@ void functional_executor::start(block& b, std::uint64_t number) {
   b.warps.resize(warps);
   for (unsigned k = 0; k < warps; ++k) {
     warp& x = b.warps[k];
-    x.done = x.waits = x.gave_way = false;
+    x.done = x.waits = x.yielded = false;
     x.products = 0;
     x.local = b.local.data() + k * local;
     simt::warp_state& w = x.state;
@@ -254,11 +254,11 @@ void functional_executor::start(block& b, std::uint64_t number) {
 
 // Under a watcher, before an atomic: blocks that spin see what others have written before, and not yet what this one
 // tells. So a barrier of the grid does not seem to order what is between it and the next one.
-bool functional_executor::gives_way(block& b, warp& x) {
+bool functional_executor::yields(block& b, warp& x) {
   const auto spins = [&](const std::unique_ptr<block>& o) { return o.get() != &b && !o->ended && o->spun; };
-  x.gave_way = !x.gave_way && resident_.size() > 1 && std::any_of(resident_.begin(), resident_.end(), spins);
-  b.gives_way = b.gives_way || x.gave_way;
-  return x.gave_way;
+  x.yielded = !x.yielded && resident_.size() > 1 && std::any_of(resident_.begin(), resident_.end(), spins);
+  b.yields = b.yields || x.yielded;
+  return x.yielded;
 }
 
 // Runs the block's warps round robin. Returns true when the block has ended. Otherwise its quantum is used up, or all
@@ -278,7 +278,7 @@ bool functional_executor::visit(block& b) {
       live |= !x.done;
     }
     if (!live) return true;
-    if (std::exchange(b.gives_way, false)) return false;
+    if (std::exchange(b.yields, false)) return false;
     if (!moved) {
       b.spun = true;
       return false;

@@ -83,7 +83,7 @@ class functional_executor {
   bool drop_needless();
   bool attempt(block& b);
   bool visit(block& b);
-  bool gives_way(block& b, warp& x);
+  bool yields(block& b, warp& x);
   void release(block& b, const barrier_outcome& o);
   [[noreturn]] void fail(const block& b, const simt::warp_state& w, const isa::instruction& i, unsigned lane,
                          const std::string& what, fault_details details = {});

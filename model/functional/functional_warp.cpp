@@ -103,7 +103,7 @@ functional_executor::pause functional_executor::other(block& b, warp& x, functio
   const isa::instruction& i = *d.instruction;
   if (s.synchronises && !lanes_present(w, i, mask)) return w.active == 0 ? pause::waits : pause::none;
   if (d.kind == issue_kind::product_wait && mask != 0 && !products_begun(b, x, i.sub)) return pause::spins;
-  if (watcher_ != nullptr && mask != 0 && isa::is_atomic(i.op) && gives_way(b, x)) return pause::spins;
+  if (watcher_ != nullptr && mask != 0 && isa::is_atomic(i.op) && yields(b, x)) return pause::spins;
   if (watcher_ != nullptr) mask = watched(b, x, s, mask);
   x.products += closes_products(i);
   switch (d.kind) {
