@@ -43,9 +43,10 @@ struct functional_block {
   bool ended = false;                            // all its threads have exited
   std::vector<std::uint32_t> registers;          // of all warps, with padding for alignment
   std::vector<std::uint8_t> local;
-  unsigned slot = 0;    // which of the chip's block slots it uses
-  bool spun = false;    // its warps were spinning at the end of the last visit
-  bool yields = false;  // to others that spin: the visit ends
+  unsigned slot = 0;  // which of the chip's block slots it uses
+  bool spun = false;  // its warps were spinning at the end of the last visit
+  /// The visit ends, so that others that spin go on first.
+  bool yields = false;
 };
 
 /// Thrown to end the launch.
