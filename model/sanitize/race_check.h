@@ -149,6 +149,9 @@ class race_check {
       return false;
     }
 
+    /// It has got a read that counts.
+    [[nodiscard]] bool has_one() const { return known_; }
+
    private:
     const current& c_;
     std::uint32_t warps_;  // of a block; 0: other things order the launch

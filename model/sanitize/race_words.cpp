@@ -126,8 +126,10 @@ bool race_check::read_word(const current& c, word_mark& word, const word_mark& o
 
 // The last two reads tell of all writes that would conflict with this one (two_warps).
 bool race_check::is_seen_by_two(const current& c, const word_mark& word, const word_mark& own) {
+  if (word.count() == 0) return false;
   two_warps seen(*this, c, own.is(access_mark::strong));
-  return word.count() != 0 && (seen.with(word) || seen.with(global_.lists().at(word.earlier())));
+  seen.with(word);
+  return seen.has_one() && seen.with(global_.lists().at(word.earlier()));  // which is elsewhere in the host's memory
 }
 
 // Drops the reads that come before this one.

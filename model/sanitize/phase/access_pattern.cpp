@@ -58,15 +58,19 @@ bool access_pattern::is(const std::uint64_t* addresses, simt::lane_mask of, unsi
 
 const access_pattern* access_patterns::find(std::uint32_t instruction, const std::uint64_t* addresses,
                                             simt::lane_mask mask, unsigned bytes) {
+  instruction_counts& all_masks = instructions_[instruction % most_instructions];
+  if (all_masks.is_irregular()) return nullptr;
   slot& s = slots_[(instruction * 0x9e3779b1u ^ mask * 0x85ebca6bu) >> 22];
   access_pattern* p = s.pattern;
   if (p != nullptr) do {
       if (p->is(addresses, mask, bytes)) {
         s.misses = 0;
+        ++all_masks.found;
         return s.pattern = p;
       }
       p = p->next;
     } while (p != s.pattern);
+  ++all_masks.missed;
   if (s.patterns >= most_patterns) {
     if (++s.misses >= most_misses) s.pattern = nullptr;
     return nullptr;

@@ -115,6 +115,7 @@ class access_patterns {
  public:
   void clear() {
     slots_.fill({});
+    instructions_.fill({});
     all_.clear();
   }
   /// The pattern of an access by an instruction; null: it has too many, and none is kept. `mask`: not 0.
@@ -127,7 +128,16 @@ class access_patterns {
     access_pattern* pattern = nullptr;       // the last one
     std::uint32_t patterns = 0, misses = 0;  // made; in a row since
   };
+  /// Of an instruction with any mask. To look for patterns of one that accesses memory at random would cost the host's
+  /// caches more than it saves.
+  struct instruction_counts {
+    std::uint32_t found = 0, missed = 0;
+    [[nodiscard]] bool is_irregular() const { return missed >= least_missed && missed / misses_for_one >= found; }
+  };
+  static constexpr std::size_t most_instructions = 256;
+  static constexpr std::uint32_t least_missed = 256, misses_for_one = 2;
   std::array<slot, most_slots> slots_{};  // by instruction and mask
+  std::array<instruction_counts, most_instructions> instructions_{};
   std::deque<access_pattern> all_;
 };
 
