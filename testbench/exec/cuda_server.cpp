@@ -385,8 +385,8 @@ void cuda_server::drop_ended() {
 // A launch that is executed functionally is given up when its process has ended, or executes another program.
 bool cuda_server::wants_stop() {
   const pid_t owner = machine_->queues.executes_for();
-  if (run_signals::pending()) return true;
-  if (owner == 0 || !pauses_.is_due()) return false;
+  if (progress_.due() && !machine_->queues.executed().empty()) progress_.update(machine_->queues.executed());
+  if (run_signals::pending() || owner == 0 || !pauses_.is_due()) return run_signals::pending();
   const auto s = sessions_.find(owner);
   return !is_running(owner) || (s != sessions_.end() && s->second.session && s->second.session->is_replaced());
 }

@@ -318,6 +318,7 @@ void host_queues::execute(queue_operation& op) {
   const auto begin = std::chrono::steady_clock::now();
   if (checks_ != nullptr) checks_->submits(op.work);
   executes_for_ = op.owner;
+  executed_ = "launch " + std::to_string(op.call) + ", '" + op.request.kernel + "', is executed functionally";
   try {
     functional_.warp_instructions += driver_.execute(op.request);
   } catch (const input_error& e) {
@@ -325,6 +326,7 @@ void host_queues::execute(queue_operation& op) {
     else fault_ = e.what();
   }
   executes_for_ = 0;
+  executed_.clear();
   if (!fault_.empty() || op.done) return;
   ++functional_.launches;
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

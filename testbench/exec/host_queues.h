@@ -113,6 +113,8 @@ class host_queues : public sc_core::sc_module {
   [[nodiscard]] const functional_totals& functional() const { return functional_; }
   /// The process whose launch is executed functionally or checked by a sanitizer now; 0: none.
   [[nodiscard]] pid_t executes_for() const;
+  /// What is executed functionally now, for people; empty: nothing.
+  [[nodiscard]] const std::string& executed() const { return executed_; }
   /// Whether a process has ended; asked after a long functional launch.
   std::function<bool(pid_t)> is_gone;
   /// Asked when something happens, and each time a word of memory is read: true pauses the simulation.
@@ -160,6 +162,7 @@ class host_queues : public sc_core::sc_module {
   unsigned running_ = 0;  // kernels passed to the GPU that have not ended
   functional_totals functional_;
   pid_t executes_for_ = 0;
+  std::string executed_;
 };
 
 }  // namespace heddle::testbench

@@ -15,6 +15,8 @@ namespace heddle::testbench {
 
 namespace {
 
+constexpr std::size_t most_letters = 79;
+
 double seconds_since(std::chrono::steady_clock::time_point t) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - t).count();
 }
@@ -42,7 +44,15 @@ void progress_line::update(std::uint64_t cycle, const run_progress& p, const std
   if (!wanted_) return;
   last_ = clock::now();
   estimate_.update(cycle, p, positions, wall_seconds);
-  const std::string text = json_ ? progress_json(cycle, p, estimate_) : progress_text(cycle, p, estimate_, cpu_seconds);
+  show(json_ ? progress_json(cycle, p, estimate_) : progress_text(cycle, p, estimate_, cpu_seconds));
+}
+
+void progress_line::update(const std::string& text) {
+  last_ = clock::now();
+  if (wanted_ && !json_) show(text.substr(0, most_letters));
+}
+
+void progress_line::show(const std::string& text) {
   std::fprintf(stderr, terminal_ ? "\r%-79s" : "%s\n", text.c_str());
   std::fflush(stderr);
   shown_ = true;
@@ -80,7 +90,7 @@ std::string progress_text(std::uint64_t cycle, const run_progress& p, const prog
   } else if (p.blocks_done == 0 && p.warp_instructions != 0) {
     text += fmt::format(", {:.3g} M so far", millions);
   }
-  return text.substr(0, 79);
+  return text.substr(0, most_letters);
 }
 
 }  // namespace heddle::testbench

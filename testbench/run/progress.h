@@ -28,12 +28,15 @@ class progress_line {
   /// launch number; both times are seconds of simulation.
   void update(std::uint64_t cycle, const run_progress& p, const std::vector<unsigned>& positions, double cpu_seconds,
               double wall_seconds);
+  /// Shows a text instead, but not to programs.
+  void update(const std::string& text);
   /// Prints a separate line, if progress is shown.
   void remark(const std::string& text);
   void clear_line();
 
  private:
   using clock = std::chrono::steady_clock;
+  void show(const std::string& text);
 
   bool wanted_;
   bool terminal_;

@@ -58,7 +58,7 @@ option_parser options_of_sample() {
   p.flag("quiet", "no summary");
   p.flag("help,h", "this text");
   p.note("The page use/sampling.md says how launches are chosen, and what the bound means.");
-  p.example("sample traces/kernelslist.g --durations nsys.csv --error 1 --gpu h100 -o sampled",
+  p.example("sample kernelslist.g --durations nsys.csv --gpu h100 -o sampled",
             "a model's traces, by the durations that nsys measured");
   p.example("sample nsys.csv --dry-run", "which launches of a program to simulate in detail");
   return p;
