@@ -31,7 +31,8 @@ struct moments {
   [[nodiscard]] estimate with(double confidence) const {
     if (variance == 0) return {value, 0};
     const double freedom = std::max(1.0, variance * variance / by_freedom);
-    const double t = boost::math::quantile(boost::math::students_t(freedom), 0.5 + confidence / 2);
+    const double t =
+        boost::math::quantile(boost::math::students_t_distribution<double, in_double>(freedom), 0.5 + confidence / 2);
     return {value, t * std::sqrt(variance)};
   }
 };

@@ -118,7 +118,9 @@ std::vector<stratum> divided(const std::vector<sorted_times>& kernels, const std
 
 }  // namespace
 
-double accuracy::deviations() const { return boost::math::quantile(boost::math::normal(), 0.5 + confidence / 2); }
+double accuracy::deviations() const {
+  return boost::math::quantile(boost::math::normal_distribution<double, in_double>(), 0.5 + confidence / 2);
+}
 
 std::vector<std::size_t> sample_sizes(const std::vector<stratum>& strata, const accuracy& wanted) {
   double total = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <boost/math/policies/policy.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -19,6 +20,9 @@ struct stratum {
 
   [[nodiscard]] double total() const { return mean * static_cast<double>(members.size()); }
 };
+
+/// Boost computes in long double otherwise, some constants at the program's start, which valgrind does not have.
+using in_double = boost::math::policies::policy<boost::math::policies::promote_double<false>>;
 
 /// How exact an estimate is to be.
 struct accuracy {
