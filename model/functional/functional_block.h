@@ -19,6 +19,7 @@ struct functional_warp {
   bool done = false;
   bool waits = false;             // at a barrier, or all its lanes wait for each other
   bool yielded = false;           // at the instruction that is next
+  std::uint32_t atomics = 0;      // executed under a watcher
   std::uint64_t products = 0;     // groups of products of a warpgroup that it has closed
   std::uint8_t* local = nullptr;  // word k of lane l at word 32 k + l
 };
