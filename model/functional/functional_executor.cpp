@@ -112,6 +112,7 @@ void functional_executor::run_blocks() {
     bool spun = false;
     for (std::size_t k = 0; k < resident_.size();) {
       if (is_to_stop()) return;
+      if (!concurrent_) memory_below_.renew_held();
       if (resident_[k]->ended) {
         ++k;
         continue;
@@ -255,9 +256,9 @@ void functional_executor::start(block& b, std::uint64_t number) {
 
 // Under a watcher, before an atomic: blocks that spin see what others have written before, and not yet what this one
 // tells. So a barrier of the grid does not seem to order what is between it and the next one. Of many atomics of a warp
-// one in sixteen: accesses that nothing orders cost the watcher more.
+// one in 64: accesses that nothing orders cost the watcher more.
 bool functional_executor::yields(block& b, warp& x) {
-  constexpr std::uint32_t always = 16, then_one_in = 16;
+  constexpr std::uint32_t always = 4, then_one_in = 64;
   if (std::exchange(x.yielded, false)) return false;
   const std::uint32_t k = x.atomics++;
   const auto spins = [&](const std::unique_ptr<block>& o) { return o.get() != &b && !o->ended && o->spun; };

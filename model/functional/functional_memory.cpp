@@ -92,6 +92,19 @@ functional_memory::page* functional_memory::hold_page(std::uint64_t address, std
 
 void functional_memory::release_held() {
   holds_ = false;
+  write_held_back();
+}
+
+void functional_memory::renew_held() {
+  constexpr auto interval = std::chrono::milliseconds(500);
+  if (held_.empty()) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (now - renewed_ < interval) return;
+  renewed_ = now;
+  write_held_back();
+}
+
+void functional_memory::write_held_back() {
   std::vector<distant_memory::run> changed;
   for (const held_page& h : held_) {
     h.slot->store(nullptr, std::memory_order_relaxed);
@@ -187,8 +200,8 @@ unsigned functional_memory::exchange(bool write, std::uint64_t address, std::uin
     if (page* p = find(a)) {
       std::uint8_t* const here = p->bytes + a % page_bytes;
       if (write) {
-        std::memcpy(here, data + done, n);
         p->mark_dirty();
+        std::memcpy(here, data + done, n);
       } else {
         std::memcpy(data + done, here, n);
       }

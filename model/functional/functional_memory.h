@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -110,7 +111,10 @@ class functional_memory {
   /// held here, too, up to a number. At its end the bytes that have changed are written back.
   class hold {
    public:
-    hold(functional_memory& memory, bool holds) : memory_(memory) { memory_.holds_ = holds; }
+    hold(functional_memory& memory, bool holds) : memory_(memory) {
+      memory_.holds_ = holds && memory_.any_distant();
+      memory_.renewed_ = std::chrono::steady_clock::now();
+    }
     ~hold() { memory_.release_held(); }
     hold(const hold&) = delete;
     hold& operator=(const hold&) = delete;
@@ -119,6 +123,9 @@ class functional_memory {
     functional_memory& memory_;
   };
 
+  /// Twice a second, held pages of other processes are written back and read again, as a handler of a signal may write
+  /// there. No other thread may access the memory.
+  void renew_held();
   /// True if pages are held.
   [[nodiscard]] bool open() const { return pages() != 0; }
   [[nodiscard]] std::uint64_t pages() const { return pages_.load(std::memory_order_relaxed); }
@@ -148,6 +155,7 @@ class functional_memory {
   void drop_pages();
   page* hold_page(std::uint64_t address, std::atomic<page*>& here);
   void release_held();
+  void write_held_back();
   [[nodiscard]] bool any_distant() const { return host_ != nullptr && host_->any_distant(); }
   std::atomic<page*>* region_of(std::uint64_t address);
   page& load_page(std::uint64_t address, std::atomic<page*>& here);
@@ -164,6 +172,7 @@ class functional_memory {
   std::mutex changing_;  // memory of other processes
   bool holds_ = false;
   std::vector<held_page> held_;  // of other processes
+  std::chrono::steady_clock::time_point renewed_;
   std::atomic<std::uint64_t> pages_{0};
 };
 

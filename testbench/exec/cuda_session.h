@@ -152,6 +152,7 @@ class cuda_session {
   bool move_box(const wire::copy_request& r, const std::vector<std::uint8_t>& staged, copy_window* window);
   /// Memory of the program that kernels can use; null: the address is in none.
   [[nodiscard]] std::pair<const std::uint64_t, host_memory>* host_at(std::uint64_t address);
+  /// Registered memory of the program is not.
   [[nodiscard]] bool is_on_device(std::uint64_t address);
   std::uint64_t word_at(std::uint64_t address, std::uint32_t bytes);
   void set_word(std::uint64_t address, std::uint64_t word, std::uint32_t bytes);
@@ -174,7 +175,7 @@ class cuda_session {
   std::set<std::uint32_t> inherited_streams_;
   bool has_children_ = false;
   std::shared_ptr<std::set<pid_t>> family_;  // processes that fork() has made of one; each waits for the work of all
-  std::map<std::uint64_t, host_memory> host_memory_;             // managed and pinned memory, by address
+  std::map<std::uint64_t, host_memory> host_memory_;             // managed, pinned, registered memory
   std::map<std::uint64_t, std::vector<std::uint8_t>> unmapped_;  // bytes of virtual memory without an address
   std::set<std::uint64_t> used_before_;                          // addresses of that with bytes
   bool copy_failed_ = false;                                     // one that the program has not yet waited for

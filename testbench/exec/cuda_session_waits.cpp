@@ -121,7 +121,6 @@ void cuda_session::inherit(cuda_session& parent) {
   for (auto& [address, h] : host_memory_) h.inherited = true;
 }
 
-// Registered memory of the program is not.
 bool cuda_session::is_on_device(std::uint64_t address) {
   const auto* const h = host_at(address);
   return h == nullptr || h->second.in_place;
