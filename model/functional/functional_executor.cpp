@@ -30,7 +30,8 @@ functional_executor::functional_executor(const gpu_config& config, functional_me
 
 functional_executor::outcome functional_executor::execute(const resident_launch& launch, std::uint64_t cycle) {
   clock_ = std::max(cycle, clock_ + executed_);
-  const functional_memory::hold held(memory_below_, observer_ == nullptr || !observer_->others_may_write());
+  const functional_memory::hold held(
+      memory_below_, memory_below_.any_distant() && (observer_ == nullptr || !observer_->others_may_write()));
   auto& p = programs_[launch.decoded.get()];
   if (!p) p = std::make_unique<functional_program>(launch.decoded, watcher_ != nullptr);
   p->follow(false);

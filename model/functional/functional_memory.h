@@ -112,7 +112,7 @@ class functional_memory {
   class hold {
    public:
     hold(functional_memory& memory, bool holds) : memory_(memory) {
-      memory_.holds_ = holds && memory_.any_distant();
+      memory_.holds_ = holds;
       memory_.renewed_ = std::chrono::steady_clock::now();
     }
     ~hold() { memory_.release_held(); }
@@ -126,6 +126,8 @@ class functional_memory {
   /// Twice a second, held pages of other processes are written back and read again, as a handler of a signal may write
   /// there. No other thread may access the memory.
   void renew_held();
+  /// Some of the memory is in other processes.
+  [[nodiscard]] bool any_distant() const { return host_ != nullptr && host_->any_distant(); }
   /// True if pages are held.
   [[nodiscard]] bool open() const { return pages() != 0; }
   [[nodiscard]] std::uint64_t pages() const { return pages_.load(std::memory_order_relaxed); }
@@ -156,7 +158,6 @@ class functional_memory {
   page* hold_page(std::uint64_t address, std::atomic<page*>& here);
   void release_held();
   void write_held_back();
-  [[nodiscard]] bool any_distant() const { return host_ != nullptr && host_->any_distant(); }
   std::atomic<page*>* region_of(std::uint64_t address);
   page& load_page(std::uint64_t address, std::atomic<page*>& here);
   page* find(std::uint64_t address);

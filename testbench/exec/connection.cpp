@@ -31,6 +31,11 @@ bool connection::receive() {
   }
 }
 
+bool connection::asks() const {
+  pollfd more{socket_.get(), POLLIN | POLLRDHUP, 0};
+  return ::poll(&more, 1, 0) == 1 && more.revents == POLLIN;
+}
+
 std::optional<connection::request> connection::next() {
   wire::message_head head;
   do {

@@ -25,6 +25,8 @@ class connection {
   };
   /// The next completely received call.
   std::optional<request> next();
+  /// The thread waits for an answer: it has sent a call that is not received yet. One that has ended does not wait.
+  [[nodiscard]] bool asks() const;
   /// False: the peer has disconnected.
   bool reply(std::int32_t status, const std::vector<std::uint8_t>& body);
   /// Has a thread that waits for a reply move bytes of its copy window. False: it has disconnected.

@@ -135,14 +135,13 @@ void cuda_server::serve_client(client& c) {
       a.status = broken_;
     } else {
       served_ = &c;
-      if (request->what == wire::call::host_range) drop_dead();
+      if (cuda_session::registers(*request)) drop_dead();
       a = c.session->handle(request->what, in, c.window);
       // A program that polls for completion must let simulated time advance.
       if (request->what == wire::call::query && a.status == wire::not_ready) {
         simulate_for_query();
       }
       served_ = nullptr;
-      if (is_parent_) take_signals(program_);  // before it sees that its launch has been given up
     }
     a.until.erase(std::remove_if(a.until.begin(), a.until.end(), [](const queue_entry& op) { return op->done; }),
                   a.until.end());
@@ -313,9 +312,7 @@ bool cuda_server::program_may_act() const {
 bool cuda_server::may_write(bool functional) const {
   return std::any_of(sessions_.begin(), sessions_.end(), [&](const auto& s) {
     const auto waits = [&, p = s.first](const auto& c) {
-      pollfd asks{c->link.number(), POLLIN, 0};
-      return c->process == p && !c->gone &&
-             (c->waits || (functional && c.get() == served_) || ::poll(&asks, 1, 0) == 1);
+      return c->process == p && !c->gone && (c->waits || (functional && c.get() == served_) || c->link.asks());
     };
     return s.second.session && s.second.session->shares_memory() &&
            threads_of(s.first) > std::count_if(clients_.begin(), clients_.end(), waits);
@@ -330,6 +327,7 @@ void cuda_server::end_programs() {
 }
 
 void cuda_server::fail(std::int32_t status, const std::string& text) {
+  if (is_parent_) take_signals(program_);  // the program gets a signal before it sees what that has ended
   if (broken_ == wire::success) {
     broken_ = status;
     failure_ = text;

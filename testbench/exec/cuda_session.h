@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "testbench/exec/connection.h"
 #include "testbench/exec/copy_window.h"
 #include "testbench/exec/device_memory.h"
 #include "testbench/exec/host_queues.h"
@@ -79,6 +80,8 @@ class cuda_session {
   [[nodiscard]] bool is_unused() const {
     return (has_children_ ? work() : m_.queues.last_of_all(std::set<pid_t>{process_})).empty();
   }
+  /// The call registers memory, at an address that another process may have registered.
+  [[nodiscard]] static bool registers(const connection::request& r);
   /// Handles a call of a thread with this copy window, or none. Any invalid call gets an error status.
   call_answer handle(wire::call what, wire::reader& arguments, std::shared_ptr<copy_window> window);
   /// The process has ended, or executes another program: its memory is no longer accessed.

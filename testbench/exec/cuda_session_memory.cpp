@@ -102,6 +102,13 @@ void cuda_session::end_access(const wire::virtual_request& r) {
   m_.chip.driver().read(r.address, kept.data(), kept.size());
 }
 
+bool cuda_session::registers(const connection::request& r) {
+  if (r.what != wire::call::host_range) return false;
+  wire::reader in(r.arguments);
+  in.take(2 * sizeof(std::uint64_t));
+  return in.get<wire::range_step>() == wire::range_step::registered;
+}
+
 void cuda_session::host_range(wire::reader& in, call_answer& out) {
   const auto address = in.get<std::uint64_t>();
   const auto bytes = in.get<std::uint64_t>();

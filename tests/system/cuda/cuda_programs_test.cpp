@@ -42,14 +42,14 @@ INSTANTIATE_TEST_SUITE_P(
                       "calls_after_a_fault", "fails_assertion", "prints", "threads", "threads_that_ask", "forks",
                       "forks_after_launches", "registers_one_address", "forks_for_memory", "flag_of_the_host",
                       "flag_by_a_copy", "memory_in_place", "registered_in_order", "forks_with_memory_in_place",
-                      "registered_memory", "managed_variables"));
+                      "registered_memory", "interrupted", "managed_variables"));
 
 // Except `streams`, which expects kernels to take simulated time.
 TEST(cuda_programs, are_right_when_launches_are_executed_functionally) {
   for (const std::string name :
        {"vectors", "arguments", "memory", "managed", "pinned", "pinned_and_written", "host_functions", "errors",
         "fails_assertion", "prints", "threads", "threads_that_ask", "forks", "memory_in_place", "registered_in_order",
-        "forks_with_memory_in_place", "registered_memory", "managed_variables"})
+        "forks_with_memory_in_place", "registered_memory", "interrupted", "managed_variables"})
     for (const std::string which : {"--skip-functional", "--launches 1,4-5 --threads 3"}) {
       const outcome o = exec(part(name), "--quiet --log-level error --gpu v100 " + which);
       EXPECT_EQ(0, o.code) << name << which << "\n" << o.out << o.err;

@@ -54,6 +54,12 @@ extern "C" __global__ void answer(volatile int* word) {
   word[1] = word[0] + 1;
 }
 
+// Counts until the first word is not 0, and answers in the next one.
+extern "C" __global__ void count_until(volatile int* words) {
+  while (words[0] == 0) words[2] += 1;
+  words[1] = words[0] + 1;
+}
+
 // Counts to `turns` in a word that the host may count in, too.
 extern "C" __global__ void tally(unsigned* word, int turns) {
   for (int k = 0; k < turns; ++k) atomicAdd_system(word, 1u);

@@ -16,7 +16,7 @@
 
 namespace cuda_programs {
 
-char add, count, say, linger, wrong_address, claim, takes_struct, reverse, answer, tally, factor, counter;
+char add, count, say, linger, wrong_address, claim, takes_struct, reverse, answer, count_until, tally, factor, counter;
 char rounds_with_host, even_bytes, takes_packed;
 int *shared_with_host = nullptr, *shared_rows = nullptr;
 double* shared_last = nullptr;
@@ -45,6 +45,7 @@ void** load(const char* file) {
                                                    {"takes_struct", &takes_struct},
                                                    {"reverse", &reverse},
                                                    {"answer", &answer},
+                                                   {"count_until", &count_until},
                                                    {"tally", &tally},
                                                    {"rounds_with_host", &rounds_with_host},
                                                    {"even_bytes", &even_bytes},
@@ -123,6 +124,7 @@ int main(int argc, char** argv) {
       {"memory_in_place", memory_in_place},
       {"registered_in_order", registered_in_order},
       {"registered_memory", registered_memory},
+      {"interrupted", interrupted},
       {"registered_and_unmapped", registered_and_unmapped},
       {"managed_variables", managed_variables},
       {"forks_with_memory_in_place", forks_with_memory_in_place},

@@ -2,7 +2,9 @@
 // Memory that kernels and a running thread of the program write: managed variables, registered memory.
 #include "programs.h"
 
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -139,6 +141,51 @@ void registered_memory() {
   RIGHT(cudaMemGetInfo(&after, &total));
   HOLDS(before == after);
   RIGHT(cudaFreeHost(pinned));
+  RIGHT(cudaHostUnregister(words.data()));
+  RIGHT(cudaHostUnregister(bytes.data()));
+}
+
+namespace {
+
+volatile unsigned char* handled = nullptr;
+volatile int* awaited = nullptr;
+volatile sig_atomic_t interrupts = 0;
+
+void set_timer(int microseconds) {
+  itimerval t{};
+  t.it_interval.tv_usec = t.it_value.tv_usec = microseconds;
+  ::setitimer(ITIMER_REAL, &t, nullptr);
+}
+
+}  // namespace
+
+// The only thread waits, and handlers of signals write registered memory meanwhile: what they write stays, and a kernel
+// sees it.
+void interrupted() {
+  std::vector<unsigned char> bytes(256);
+  std::vector<int> words(3);
+  RIGHT(cudaHostRegister(bytes.data(), bytes.size(), 0));
+  RIGHT(cudaHostRegister(words.data(), 12, 0));
+  handled = bytes.data();
+  awaited = words.data();
+  ::signal(SIGALRM, [](int) {
+    interrupts = interrupts + 1;
+    for (unsigned k = 1; k < 256; k += 2) handled[k] = handled[k] + 1;
+  });
+  set_timer(300);
+  for (int k = 0; k < 10; ++k) {
+    RIGHT(launch(even_bytes, 1, 128, 0, nullptr, bytes.data(), 400 + k));
+    RIGHT(cudaDeviceSynchronize());
+  }
+  set_timer(0);
+  HOLDS(bytes[0] == 409 % 256 && bytes[254] == 409 % 256);
+  for (unsigned k = 1; k < 256; k += 2) HOLDS(bytes[k] == interrupts % 256);
+  ::signal(SIGALRM, [](int) { awaited[0] = 41; });
+  set_timer(100000);
+  RIGHT(launch(count_until, 1, 1, 0, nullptr, words.data()));
+  RIGHT(cudaDeviceSynchronize());
+  set_timer(0);
+  HOLDS(words[0] == 41 && words[1] == 42 && words[2] > 0);
   RIGHT(cudaHostUnregister(words.data()));
   RIGHT(cudaHostUnregister(bytes.data()));
 }
