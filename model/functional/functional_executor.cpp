@@ -262,7 +262,11 @@ bool functional_executor::yields(block& b, warp& x) {
   constexpr std::uint32_t always = 4, then_one_in = 64;
   if (std::exchange(x.yielded, false)) return false;
   const std::uint32_t k = x.atomics++;
-  const auto spins = [&](const std::unique_ptr<block>& o) { return o.get() != &b && !o->ended && o->spun; };
+  const auto spins = [&](const std::unique_ptr<block>& o) {
+    const auto goes_on = [](const warp& w) { return !w.done && !w.waits; };  // not at a barrier
+    return o->cluster_number != b.cluster_number && !o->ended && o->spun &&
+           std::any_of(o->warps.begin(), o->warps.end(), goes_on);
+  };
   x.yielded = (k < always || k % then_one_in == 0) && resident_.size() > 1 &&
               std::any_of(resident_.begin(), resident_.end(), spins);
   b.yields = b.yields || x.yielded;

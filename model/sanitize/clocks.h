@@ -119,7 +119,7 @@ class sync_log {
     std::uint32_t release;
   };
   static constexpr std::size_t most_views = 64;
-  std::vector<seen_view> views_;  // each one, where it came first; more than `most_views`: not all of them
+  std::vector<seen_view> views_;  // sorted; each one, where it came first; more than `most_views`: not all of them
   const void* added_ = nullptr;   // the knowledge whose blocks were added last
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> by_block_;
   std::unordered_multimap<sequence, std::uint32_t> copies_;  // the releases by ends of copies, by the copy

@@ -84,23 +84,30 @@ void sync_log::add_blocks(const fence_views& views, std::uint64_t block) {
 }
 
 void sync_log::note(const fence_view& v) {
-  const auto is_it = [&](const seen_view& s) { return s.view == &v; };
-  if (views_.size() <= most_views && std::none_of(views_.begin(), views_.end(), is_it)) views_.push_back({&v, size()});
+  if (views_.size() > most_views) return;
+  const auto at = std::lower_bound(views_.begin(), views_.end(), &v,
+                                   [](const seen_view& s, const fence_view* w) { return s.view < w; });
+  if (at == views_.end() || at->view != &v) views_.insert(at, {&v, size()});
 }
 
 bool sync_log::has_news(std::uint32_t count, const std::vector<const fence_view*>& known) const {
-  return views_.size() > most_views || std::any_of(views_.begin(), views_.end(), [&](const seen_view& s) {
-           return s.release < count && !std::binary_search(known.begin(), known.end(), s.view);
-         });
+  auto k = known.begin();
+  const auto is_new = [&](const seen_view& s) {
+    if (s.release >= count) return false;
+    while (k != known.end() && *k < s.view) ++k;
+    return k == known.end() || *k != s.view;
+  };
+  return views_.size() > most_views || std::any_of(views_.begin(), views_.end(), is_new);
 }
 
 // A view of a block's fence counts for other blocks in a cluster alone.
 void sync_log::add_views(std::uint32_t count, std::vector<const fence_view*>& known) const {
   if (views_.size() > most_views) return;
+  auto at = known.begin();
   for (const seen_view& s : views_) {
     if (s.release >= count || known.size() >= most_views || (s.view->of_block && !in_cluster)) continue;
-    const auto at = std::lower_bound(known.begin(), known.end(), s.view);
-    if (at == known.end() || *at != s.view) known.insert(at, s.view);
+    at = std::lower_bound(at, known.end(), s.view);
+    if (at == known.end() || *at != s.view) at = known.insert(at, s.view);
   }
 }
 
