@@ -87,7 +87,7 @@ call_answer cuda_session::handle(wire::call what, wire::reader& in, std::shared_
       case wire::call::unload_image: break;  // the program no longer calls its functions
       case wire::call::find_function: find_function(in, out); break;
       case wire::call::find_variable: find_variable(in, out); break;
-      case wire::call::list_functions: list_functions(in, out); break;
+      case wire::call::list_names: list_names(in, out); break;
       case wire::call::allocate: allocate(in, out); break;
       case wire::call::release: release(in, out); break;
       case wire::call::context_ends: note_leaks(); break;
@@ -229,7 +229,7 @@ void cuda_session::find_function(wire::reader& in, call_answer& out) {
   f.name = name;
   bool known = false;
   for (const unsigned handle : modules_[module]) {
-    const std::vector<std::string> kernels = m_.chip.driver().kernels(handle);
+    const std::vector<std::string> kernels = m_.chip.driver().names(handle).kernels;
     if (std::find(kernels.begin(), kernels.end(), name) == kernels.end()) continue;
     f.module = handle;
     known = true;
@@ -289,17 +289,21 @@ void cuda_session::find_variable(wire::reader& in, call_answer& out) {
   out.status = wire::not_found;
 }
 
-void cuda_session::list_functions(wire::reader& in, call_answer& out) {
+void cuda_session::list_names(wire::reader& in, call_answer& out) {
   const auto module = in.get<std::uint32_t>();
   if (module >= modules_.size()) {
     out.status = wire::invalid_handle;
     return;
   }
-  std::vector<std::string> all;
-  for (const unsigned handle : modules_[module])
-    for (const std::string& kernel : m_.chip.driver().kernels(handle)) all.push_back(kernel);
-  out.body.put(static_cast<std::uint32_t>(all.size()));
-  for (const std::string& kernel : all) out.body.put_text(kernel);
+  for (const auto names : {&module_names::kernels, &module_names::variables}) {
+    std::vector<std::string> all;
+    for (const unsigned handle : modules_[module]) {
+      const module_names own = m_.chip.driver().names(handle);
+      all.insert(all.end(), (own.*names).begin(), (own.*names).end());
+    }
+    out.body.put(static_cast<std::uint32_t>(all.size()));
+    for (const std::string& name : all) out.body.put_text(name);
+  }
 }
 
 void cuda_session::launch(wire::reader& in, call_answer& out) {

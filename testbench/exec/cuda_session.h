@@ -119,7 +119,7 @@ class cuda_session {
   void load_image(wire::reader& in, call_answer& out);
   void find_function(wire::reader& in, call_answer& out);
   void find_variable(wire::reader& in, call_answer& out);
-  void list_functions(wire::reader& in, call_answer& out);
+  void list_names(wire::reader& in, call_answer& out);
   void active_clusters(wire::reader& in, call_answer& out);
   void allocate(wire::reader& in, call_answer& out);
   void release(wire::reader& in, call_answer& out);

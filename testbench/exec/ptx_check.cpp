@@ -58,9 +58,11 @@ void check_link(const std::vector<module_text>& texts) {
 }
 
 void check_kernels(host_driver& driver, const std::vector<unsigned>& modules) {
-  for (const unsigned module : modules)
-    for (const std::string& kernel : driver.kernels(module))
+  for (const unsigned module : modules) {
+    const std::vector<std::string> kernels = driver.names(module).kernels;
+    for (const std::string& kernel : kernels)
       throw_if_malformed([&] { static_cast<void>(driver.program(module, kernel)); });
+  }
 }
 
 void check_texts(const std::vector<module_text>& texts, const gpu_config& config) {

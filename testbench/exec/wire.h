@@ -13,7 +13,7 @@
 namespace heddle::wire {
 
 /// Changes with everything below: a library and a program of different versions refuse each other.
-constexpr std::uint32_t version = 15;
+constexpr std::uint32_t version = 16;
 /// The first line that a simulator started by the library sends, without its end; the second one is its address.
 inline std::string protocol_line() { return "heddle " + std::to_string(version); }
 /// The size limit of calls and replies; the program's data are read and written directly in its memory.
@@ -63,7 +63,7 @@ enum class call : std::uint32_t {
   memory_info,         // -> u64 free, u64 total
   function_setting,    // u32 function, u32 setting, s32 value
   bind_texture,        // u32 module, string reference, u64 handle
-  list_functions,      // u32 module -> u32 count, then a string each
+  list_names,          // u32 module -> of its kernels u32 count, then a string each; the same of its variables
   // The process ends; no reply; the connection is closed when the results are written, if it is the last process.
   leave,
   // u32 descriptor in the program: a sealed file in memory, the window of this thread's copies from now on

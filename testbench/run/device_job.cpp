@@ -136,7 +136,7 @@ launch_request device_job::make_request(const operation& op) {
   r.kernel = op.kernel;
   try {
     if (r.kernel.empty()) {
-      const auto names = driver_.kernels(modules_.at(0));
+      const auto names = driver_.names(modules_.at(0)).kernels;
       if (names.size() != 1) {
         throw input_error("expected FILE.ptx:ENTRY, since the module has " +
                           (names.empty() ? "no kernel" : "the kernels " + ptx::kernel_list(names)));

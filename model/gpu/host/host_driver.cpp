@@ -212,8 +212,11 @@ std::string host_driver::file_of(unsigned module) const { return record_of(modul
 
 unsigned host_driver::address_size(unsigned module) const { return record_of(module).module.ast->address_size; }
 
-std::vector<std::string> host_driver::kernels(unsigned module) const {
-  return ptx::kernels(*record_of(module).module.ast);
+module_names host_driver::names(unsigned module) const {
+  const ptx::loaded_module& m = record_of(module).module;
+  module_names all{ptx::kernels(*m.ast), {}};
+  for (const auto& s : m.symbols) all.variables.push_back(s.first);
+  return all;
 }
 
 const isa::program& host_driver::program(unsigned module, const std::string& kernel, unsigned max_registers) {

@@ -81,6 +81,11 @@ struct symbol_location {
   std::uint64_t size = 0;
 };
 
+/// What a module defines.
+struct module_names {
+  std::vector<std::string> kernels, variables;  // string literals are variables, too
+};
+
 /// A PTX module to be loaded, with its file name for messages.
 struct module_text {
   std::string text;
@@ -122,8 +127,8 @@ class host_driver : public sc_core::sc_module {
   [[nodiscard]] unsigned address_size(unsigned module) const;
   /// Sets the .texref and .surfref of this name in the loaded modules to a texture's handle. False if there is none.
   bool bind_texture(const std::string& reference, std::uint64_t handle);
-  /// The names of a module's kernels. Throws input_error if there is no such module.
-  [[nodiscard]] std::vector<std::string> kernels(unsigned module) const;
+  /// Throws input_error if there is no such module.
+  [[nodiscard]] module_names names(unsigned module) const;
   /// The machine program that a launch would run (lowered once and kept). Throws input_error.
   const isa::program& program(unsigned module, const std::string& kernel, unsigned max_registers = 0);
   /// Types of a kernel's parameters as declared in the module; none: an array, a reference, …

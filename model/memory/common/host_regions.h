@@ -79,6 +79,10 @@ class host_regions {
     }
     return false;
   }
+  /// Some memory of other processes is shared.
+  [[nodiscard]] bool any_shared() const {
+    return std::any_of(distant_.begin(), distant_.end(), [](const auto& d) { return d.second.shared; });
+  }
   /// Reads or writes memory of other processes. Bytes that none has are zero, or lost.
   void move(bool write, const std::vector<distant_memory::run>& runs) const {
     const distant_memory* there = nullptr;

@@ -28,10 +28,43 @@ namespace heddle::cuda {
 thread_local bool in_host_function = false;
 
 namespace {
+std::atomic<lock_over_fork*> newest_lock{nullptr};
+}
+
+lock_over_fork::lock_over_fork() : next_(newest_lock.load()) {
+  while (!newest_lock.compare_exchange_weak(next_, this)) {}
+}
+
+void lock_over_fork::lock_all() {
+  lock_over_fork* held_by_another = newest_lock.load();
+  while (held_by_another != nullptr) {
+    lock_over_fork* const first = held_by_another;
+    first->wait();
+    held_by_another = nullptr;
+    for (lock_over_fork* m = newest_lock.load(); m != nullptr; m = m->next_) {
+      if (m == first || m->locks()) continue;
+      held_by_another = m;
+      for (lock_over_fork* u = newest_lock.load(); u != m; u = u->next_)
+        if (u != first) u->unlocks();
+      first->unlocks();
+      break;
+    }
+  }
+}
+
+void lock_over_fork::unlock_all() {
+  for (lock_over_fork* m = newest_lock.load(); m != nullptr; m = m->next_) m->unlocks();
+}
+
+void lock_over_fork::reset_all() {
+  for (lock_over_fork* m = newest_lock.load(); m != nullptr; m = m->next_) m->reset();
+}
+
+namespace {
 
 std::atomic<unsigned> process_generation{1};  // a child after fork() is a separate process
 
-std::mutex sockets_mutex;
+library_mutex sockets_mutex;
 /// The connections of all threads. Never destroyed, as destructors make calls.
 std::vector<int>& sockets() {
   static std::vector<int>& all = *new std::vector<int>;
@@ -66,7 +99,7 @@ struct link_end {
   }
 };
 
-std::mutex chip_mutex;
+library_mutex chip_mutex;
 wire::device_info the_chip;
 unsigned chip_generation = 0;
 std::atomic<std::int32_t> failure{wire::success};
@@ -84,14 +117,12 @@ std::uint64_t program_number() {
   return own_number.load();
 }
 
-void before_fork() { sockets_mutex.lock(); }
-void after_fork() { sockets_mutex.unlock(); }
 /// In the child after fork(). A process that has made no call has nothing that its children could use. The simulator
 /// sees that the parent has ended when none of its connections is open.
 void become_child() {
   for (const int socket : sockets()) ::close(socket);
   sockets().clear();
-  sockets_mutex.unlock();
+  lock_over_fork::reset_all();
   process_generation.fetch_add(1);
   const std::uint64_t parent = own_number.exchange(0);
   if (parent != 0) number_of_parent.store(parent);
@@ -185,7 +216,7 @@ bool connect(bool may_start = true) {
   if (own.socket >= 0 && own.generation == process_generation.load()) return true;
   own.socket = -1;  // that of the parent process is closed
   own.copies.forget();
-  static const bool at_fork = ::pthread_atfork(before_fork, after_fork, become_child) == 0;
+  static const bool at_fork = ::pthread_atfork(lock_over_fork::lock_all, lock_over_fork::unlock_all, become_child) == 0;
   static_cast<void>(at_fork);
   const char* name = over.load() ? nullptr : simulator_address();
   if (name == nullptr) return false;

@@ -5,6 +5,8 @@
 #include <pthread.h>
 
 #include <cstdint>
+#include <mutex>
+#include <new>
 #include <vector>
 
 #include "testbench/exec/wire.h"
@@ -35,6 +37,39 @@ extern thread_local bool in_host_function;
 
 /// The modelled chip; connects if necessary. Null: there is no simulator, and a message was printed.
 const wire::device_info* chip();
+
+/// A mutex that no other thread holds while this one forks, so that a child finds what it guards whole.
+class lock_over_fork {
+ public:
+  lock_over_fork();
+  lock_over_fork(const lock_over_fork&) = delete;
+  lock_over_fork& operator=(const lock_over_fork&) = delete;
+  /// Locks all such mutexes. Threads take them in any order, so this waits for one at a time.
+  static void lock_all();
+  static void unlock_all();
+  /// In the child, whose threads are other ones than the mutexes' owner.
+  static void reset_all();
+
+ protected:
+  ~lock_over_fork() = default;
+
+ private:
+  virtual void wait() = 0;  // locks
+  virtual bool locks() = 0;
+  virtual void unlocks() = 0;
+  virtual void reset() = 0;
+  lock_over_fork* next_;
+};
+
+/// They live as long as the library.
+template <class Mutex>
+class library_lock final : public Mutex, private lock_over_fork {
+  void wait() override { Mutex::lock(); }
+  bool locks() override { return Mutex::try_lock(); }
+  void unlocks() override { Mutex::unlock(); }
+  void reset() override { new (static_cast<Mutex*>(this)) Mutex; }
+};
+using library_mutex = library_lock<std::mutex>;
 
 /// The thread's value of this type. The program's own thread_local objects may be destroyed after those of a library
 /// and still make calls, so it goes later, with the thread's keys.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "testbench/cuda/core/client.h"
 #include "testbench/cuda/core/host_memory.h"
 
 using namespace heddle;
@@ -107,7 +108,7 @@ std::unique_ptr<graph> graph::clone() const {
 }
 
 std::mutex& graph_mutex() {
-  static auto* the_mutex = new std::mutex;
+  static auto* the_mutex = new library_mutex;
   return *the_mutex;
 }
 bool is_known(const graph* g) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "testbench/cuda/core/host_memory.h"
 
@@ -74,6 +75,7 @@ error_t registry::load(image& i) {
   if (i.loaded) return i.status;
   release_managed(i);  // a device reset has unloaded it
   i.loaded = true;
+  i.has_known_variables = false;
   wire::writer w;
   w.put(i.what).put(static_cast<std::uint32_t>(i.parts.size()));
   for (const auto& [at, bytes] : i.parts) w.put(reinterpret_cast<std::uint64_t>(at)).put(bytes);
@@ -179,6 +181,10 @@ void registry::find_variables() {
   const std::lock_guard<std::recursive_mutex> lock(mutex);
   for (const auto& [key, v] : variables_)
     if (v->owner->loaded) variable(key);
+  for (const auto& i : images_) {
+    if (!i->loaded || i->status != error::none || std::exchange(i->has_known_variables, true)) continue;
+    for (const std::string& name : names(*i).second) variable(*i, name);
+  }
 }
 
 error_t registry::place_managed() {
@@ -215,13 +221,16 @@ void registry::forget_variables(const image* owner) {
   for (auto v = variables_.begin(); v != variables_.end();) v = v->second->owner == owner ? variables_.erase(v) : ++v;
 }
 
-std::vector<std::string> registry::kernels(image& owner) {
-  const reply r = call(wire::call::list_functions, wire::writer().put(owner.module));
+std::pair<std::vector<std::string>, std::vector<std::string>> registry::names(image& owner) {
+  const reply r = call(wire::call::list_names, wire::writer().put(owner.module));
   if (r.status != error::none) return {};
   wire::reader in = r.read();
-  std::vector<std::string> names(in.get<std::uint32_t>());
-  for (std::string& n : names) n = in.get_text();
-  return names;
+  std::pair<std::vector<std::string>, std::vector<std::string>> all;
+  for (auto* const names : {&all.first, &all.second}) {
+    names->resize(in.get<std::uint32_t>());
+    for (std::string& n : *names) n = in.get_text();
+  }
+  return all;
 }
 
 bool registry::has(const image* i) {
@@ -241,6 +250,7 @@ std::vector<image*> registry::images_of(const void* owner) {
 void registry::unload(image* i) {
   const std::lock_guard<std::recursive_mutex> lock(mutex);
   unloaded_.push_back(i);
+  i->has_known_variables = true;  // it has none any more
   for (const auto& [name, f] : by_name_)
     if (f->owner == i) f->status = error::invalid_handle;
   release_managed(*i);

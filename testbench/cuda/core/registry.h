@@ -23,6 +23,7 @@ struct image {
   std::uint32_t module = 0;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> managed;  // addresses and bytes of its managed variables
   bool loaded = false;
+  bool has_known_variables = false;  // their addresses
   error_t status = error::none;
   std::string failure;          // the simulator's message if loading failed
   const void* owner = nullptr;  // the context with which it is unloaded
@@ -54,7 +55,7 @@ struct variable_record {
 class registry {
  public:
   static registry& get();
-  std::recursive_mutex mutex;
+  library_lock<std::recursive_mutex> mutex;
 
   image* add_image(std::uint32_t what, std::vector<std::pair<const void*, std::uint64_t>> parts);
   void add_function(image* owner, const void* key, const char* name);
@@ -67,7 +68,7 @@ class registry {
   variable_record* variable(const void* key);
   /// The library with these variables is closed.
   void forget_variables(const image* owner);
-  /// Learns the addresses of all variables of loaded modules that the program has registered.
+  /// Learns the addresses of all variables of loaded modules, also of those that the program cannot name.
   void find_variables();
   /// Assigns addresses to variables shared between program and kernels.
   error_t place_managed();
@@ -81,11 +82,13 @@ class registry {
   void unload(image* i);
   /// A variable of a loaded image; null address: none.
   variable_record variable(image& owner, const std::string& name);
-  std::vector<std::string> kernels(image& owner);
+  std::vector<std::string> kernels(image& owner) { return names(owner).first; }
 
  private:
   error_t find(function_record& f);
   void release_managed(image& i);
+  /// Of its kernels, and of its variables.
+  std::pair<std::vector<std::string>, std::vector<std::string>> names(image& owner);
   std::vector<std::unique_ptr<image>> images_;
   std::vector<const image*> unloaded_;
   std::map<const void*, std::unique_ptr<function_record>> functions_;

@@ -21,7 +21,7 @@ namespace heddle::cuda {
 namespace {
 
 std::atomic<bool> initialized{false};
-std::mutex contexts_mutex;
+library_mutex contexts_mutex;
 unsigned long long next_id = 1;
 unsigned retained = 0;         // references of the program to the primary context
 bool used_by_runtime = false;  // the runtime keeps the primary context

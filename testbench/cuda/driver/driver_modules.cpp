@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The driver API: modules and libraries, which are equivalent here, and the PTX linker.
 #include "testbench/cuda/driver/driver_modules.h"
+#include "testbench/cuda/core/client.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -29,7 +30,7 @@ struct link_state {
   bool complete = false;
 };
 
-std::mutex links_mutex;
+library_mutex links_mutex;
 /// Links that are not destroyed.
 std::set<link_state*>& links() {
   static auto* all = new std::set<link_state*>;

@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 
+#include "testbench/cuda/core/client.h"
 #include "testbench/cuda/core/operations.h"
 #include "testbench/cuda/driver/driver.h"
 
@@ -18,7 +19,7 @@ struct kept_launch {
   unsigned shared_bytes = 0;
   std::vector<std::uint8_t> parameters;
 };
-std::mutex kept_mutex;
+library_mutex kept_mutex;
 std::map<const void*, kept_launch>& kept() {
   static auto* all = new std::map<const void*, kept_launch>;
   return *all;

@@ -51,7 +51,7 @@ struct mapping {
 
 /// What the program has reserved, made and mapped.
 struct virtual_memory {
-  std::mutex mutex;
+  library_mutex mutex;
   std::map<address_t, std::uint64_t> reservations;    // bytes
   std::map<std::uint64_t, physical_memory> memories;  // by handle
   std::map<address_t, mapping> mappings;

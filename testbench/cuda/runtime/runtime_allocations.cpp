@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "testbench/cuda/core/caller.h"
+#include "testbench/cuda/core/client.h"
 #include "testbench/cuda/core/context.h"
 #include "testbench/cuda/core/host_memory.h"
 #include "testbench/cuda/core/registry.h"
@@ -17,22 +18,56 @@
 namespace heddle::cuda {
 
 namespace {
-std::mutex allocations_mutex;
+library_mutex allocations_mutex;
 std::map<std::uint64_t, allocation>& allocations() {
   static auto* all = new std::map<std::uint64_t, allocation>;
   return *all;
+}
+
+// Memory that a thread is about to map, or has given back and is about to unmap, and the thread's process. In a child
+// the parent's threads do not go on.
+struct unsettled_memory {
+  std::uint64_t bytes;
+  pid_t process;
+};
+std::multimap<std::uint64_t, unsettled_memory>& unsettled() {
+  static auto* all = new std::multimap<std::uint64_t, unsettled_memory>;
+  return *all;
+}
+bool has_file(const allocation& a) { return a.type != device && !a.registered; }
+void add_unsettled(std::uint64_t address, std::uint64_t bytes) { unsettled().insert({address, {bytes, ::getpid()}}); }
+void drop_unsettled(std::uint64_t address) {
+  const auto same = unsettled().equal_range(address);
+  for (auto m = same.first; m != same.second; ++m)
+    if (m->second.process == ::getpid()) return void(unsettled().erase(m));
+}
+void set_unsettled(std::uint64_t address, std::uint64_t bytes) {
+  const std::lock_guard<std::mutex> lock(allocations_mutex);
+  add_unsettled(address, bytes);
+}
+void set_settled(std::uint64_t address) {
+  const std::lock_guard<std::mutex> lock(allocations_mutex);
+  drop_unsettled(address);
 }
 
 ended_by end_of(const allocation& a) {
   return a.type != host ? ended_by::free : a.registered ? ended_by::unregister : ended_by::free_host;
 }
 
-// The allocations that a parent has made and freed after it forked this process, in the place of a new one.
+// The allocations that a parent has freed since it forked this process, or was making or freeing then, in the place of
+// a new one.
 bool drop_stale(std::uint64_t address, std::uint64_t bytes) {
   const std::lock_guard<std::mutex> lock(allocations_mutex);
   const auto first = allocations().lower_bound(address), end = allocations().lower_bound(address + bytes);
-  const bool any = first != end;
+  bool any = first != end;
   allocations().erase(first, end);
+  auto m = unsettled().lower_bound(address + bytes);
+  while (m != unsettled().begin() && std::prev(m)->first + std::prev(m)->second.bytes > address) {
+    --m;
+    if (m->second.process == ::getpid()) continue;
+    m = unsettled().erase(m);
+    any = true;
+  }
   return any;
 }
 
@@ -54,6 +89,7 @@ bool map_file(std::uint64_t address, std::uint64_t bytes, std::uint64_t whole, i
 void note_allocation(const allocation& a) {
   const std::lock_guard<std::mutex> lock(allocations_mutex);
   allocations()[a.address] = a;
+  if (has_file(a)) drop_unsettled(a.address);
 }
 
 void drop_allocation(std::uint64_t address) {
@@ -67,6 +103,7 @@ bool forget_allocation(const void* p, ended_by call, allocation& was) {
   const bool is_variable = found != allocations().end() && found->second.registered && found->second.type != host;
   if (found == allocations().end() || is_variable || end_of(found->second) != call) return false;
   was = found->second;
+  if (has_file(was)) add_unsettled(was.address, was.bytes);
   allocations().erase(found);
   return true;
 }
@@ -112,7 +149,9 @@ error_t allocate(void** pointer, std::size_t bytes, wire::memory_kind kind, memo
   if (r.status != error::none) return noted(r.status);
   const auto address = r.read().get<std::uint64_t>();
   if (type != device) {
+    set_unsettled(address, bytes);
     if (const error_t e = share_memory(address, bytes, wire::range_step::allocation); e != error::none) {
+      set_settled(address);
       call(wire::call::release, wire::writer().put(address));
       return noted(e);
     }
@@ -131,7 +170,10 @@ error_t release(void* pointer, ended_by call_that_ends) {
   if (!forget_allocation(pointer, call_that_ends, a)) return noted(error::invalid_value);
   forget_advice(a);
   const error_t e = call(wire::call::release, wire::writer().put(a.address)).status;
-  if (a.type != device) ::munmap(pointer, a.bytes);
+  if (has_file(a)) {
+    ::munmap(pointer, a.bytes);
+    set_settled(a.address);
+  }
   return noted(e);
 }
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "testbench/cuda/core/array.h"
+#include "testbench/cuda/core/client.h"
 #include "testbench/cuda/core/operations.h"
 
 using namespace heddle;
@@ -18,7 +19,7 @@ namespace heddle::cuda {
 
 namespace {
 
-std::mutex arrays_mutex;
+library_mutex arrays_mutex;
 std::set<array_t>& arrays() {
   static auto* all = new std::set<array_t>;
   return *all;

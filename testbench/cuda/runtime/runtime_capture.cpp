@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "testbench/cuda/core/capture.h"
+#include "testbench/cuda/core/client.h"
 #include "testbench/cuda/core/runtime_version.h"
 #include "testbench/cuda/core/streams.h"
 
@@ -41,7 +42,7 @@ struct event_in_capture {
   std::vector<graph_node*> after;
 };
 
-std::recursive_mutex capture_mutex;
+library_lock<std::recursive_mutex> capture_mutex;
 std::atomic<unsigned> active{0};
 std::atomic<bool> captures_known{false};  // there was one: events may have been recorded in it
 unsigned long long next_id = 1;

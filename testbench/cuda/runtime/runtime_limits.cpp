@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "testbench/cuda/core/capture.h"
+#include "testbench/cuda/core/client.h"
 #include "testbench/cuda/core/device_facts.h"
 #include "testbench/cuda/core/runtime_calls.h"
 
@@ -16,7 +17,7 @@ namespace {
 enum limit : int { stack, printf_buffer, heap, nesting, pending, l2_fetch, persisting, shared_memory, last };
 constexpr error_t unsupported_limit = 215;
 
-std::mutex limits_mutex;
+library_mutex limits_mutex;
 
 /// CUDA's defaults.
 std::size_t* limits() {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "testbench/cuda/core/capture.h"
+#include "testbench/cuda/core/client.h"
 #include "testbench/cuda/core/host_memory.h"
 #include "testbench/cuda/core/operations.h"
 #include "testbench/cuda/core/runtime_version.h"
@@ -43,7 +44,7 @@ bool is_same(const location_t& a, const location_t& b) { return a.type == b.type
 
 /// From each address on, until the next one.
 using advice_map = std::map<std::uint64_t, advice_t>;
-std::mutex advice_mutex;
+library_mutex advice_mutex;
 advice_map& advised() {
   static auto* all = new advice_map{{0, advice_t{}}};
   return *all;

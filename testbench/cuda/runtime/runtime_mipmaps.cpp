@@ -5,6 +5,7 @@
 #include <set>
 
 #include "testbench/cuda/core/array.h"
+#include "testbench/cuda/core/client.h"
 #include "testbench/cuda/core/registry.h"
 
 using namespace heddle;
@@ -17,7 +18,7 @@ namespace heddle::cuda {
 
 namespace {
 
-std::mutex mipmaps_mutex;
+library_mutex mipmaps_mutex;
 std::set<mipmap_t>& mipmaps() {
   static auto* all = new std::set<mipmap_t>;
   return *all;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "testbench/cuda/core/capture.h"
+#include "testbench/cuda/core/client.h"
 #include "testbench/cuda/core/host_memory.h"
 #include "testbench/cuda/core/pool.h"
 #include "testbench/cuda/core/registry.h"
@@ -38,7 +39,7 @@ struct pool_allocation {
   pool* from = nullptr;
   std::size_t bytes = 0;
 };
-std::mutex pools_mutex;
+library_mutex pools_mutex;
 std::set<pool*>& pools() {
   static auto* all = new std::set<pool*>;
   return *all;

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include "testbench/cuda/core/client.h"
 #include "testbench/cuda/core/operations.h"
 #include "testbench/cuda/core/runtime_calls.h"
 #include "testbench/cuda/core/streams.h"
@@ -29,7 +30,7 @@ union attribute_value {
   } window;
 };
 
-std::mutex attributes_mutex;
+library_mutex attributes_mutex;
 std::map<std::pair<std::uint32_t, int>, attribute_value>& attributes() {
   static auto* all = new std::map<std::pair<std::uint32_t, int>, attribute_value>;
   return *all;

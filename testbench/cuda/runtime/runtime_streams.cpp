@@ -10,6 +10,7 @@
 #include <set>
 
 #include "testbench/cuda/core/capture.h"
+#include "testbench/cuda/core/client.h"
 #include "testbench/cuda/core/context.h"
 #include "testbench/cuda/core/operations.h"
 #include "testbench/cuda/core/runtime_calls.h"
@@ -26,7 +27,7 @@ struct stream_facts {
   unsigned flags;
   int priority;
 };
-std::mutex facts_mutex;
+library_mutex facts_mutex;
 std::map<std::uint32_t, stream_facts> facts;
 std::set<std::uint32_t> events_without_time;
 

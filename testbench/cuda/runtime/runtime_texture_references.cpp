@@ -4,6 +4,7 @@
 #include <map>
 
 #include "testbench/cuda/core/array.h"
+#include "testbench/cuda/core/client.h"
 #include "testbench/cuda/core/registry.h"
 #include "testbench/cuda/core/texture_image.h"
 
@@ -18,7 +19,7 @@ struct reference {
   bool read_normalized = false;
   bool bound = false;
 };
-std::mutex references_mutex;
+library_mutex references_mutex;
 std::map<const void*, reference>& references() {
   static auto* all = new std::map<const void*, reference>;
   return *all;

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "testbench/cuda/core/array.h"
+#include "testbench/cuda/core/client.h"
 #include "testbench/cuda/core/registry.h"
 #include "testbench/cuda/core/runtime_version.h"
 #include "testbench/cuda/core/texture_image.h"
@@ -19,7 +20,7 @@ struct object {
   resource_view view{};
   unsigned uses = 0;  // textures of the same image share a handle
 };
-std::mutex objects_mutex;
+library_mutex objects_mutex;
 using object_table = std::map<std::uint64_t, object>;
 object_table& textures() {
   static auto* all = new object_table;

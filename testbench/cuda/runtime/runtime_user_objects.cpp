@@ -5,6 +5,7 @@
 #include <set>
 #include <thread>
 
+#include "testbench/cuda/core/client.h"
 #include "testbench/cuda/core/graph.h"
 
 using namespace heddle;
@@ -21,7 +22,7 @@ struct user_object {
 namespace {
 
 constexpr unsigned most_references = 0x7fffffff;
-std::mutex user_objects_mutex;
+library_mutex user_objects_mutex;
 std::set<user_object*>& user_objects() {
   static auto* all = new std::set<user_object*>;
   return *all;

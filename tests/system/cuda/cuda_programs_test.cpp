@@ -42,7 +42,7 @@ INSTANTIATE_TEST_SUITE_P(
                       "calls_after_a_fault", "fails_assertion", "prints", "threads", "threads_that_ask", "forks",
                       "forks_after_launches", "registers_one_address", "forks_for_memory", "flag_of_the_host",
                       "flag_by_a_copy", "memory_in_place", "registered_in_order", "forks_with_memory_in_place",
-                      "registered_memory", "interrupted", "managed_variables"));
+                      "registered_memory", "interrupted", "forks_among_threads", "literals", "managed_variables"));
 
 // Except `streams`, which expects kernels to take simulated time.
 TEST(cuda_programs, are_right_when_launches_are_executed_functionally) {

@@ -54,6 +54,9 @@ extern "C" __global__ void answer(volatile int* word) {
   word[1] = word[0] + 1;
 }
 
+// Gives the address of a literal.
+extern "C" __global__ void literal(const char** text) { *text = "a literal"; }
+
 // Counts until the first word is not 0, and answers in the next one.
 extern "C" __global__ void count_until(volatile int* words) {
   while (words[0] == 0) words[2] += 1;

@@ -241,7 +241,7 @@ TEST_F(host_driver_test, wrong_calls_are_input_errors) {
     r.module = 7;
     refusals.push_back(refusal([&] { driver.launch(r); }));
     refusals.push_back(refusal([&] { driver.check(r); }));
-    refusals.push_back(refusal([&] { static_cast<void>(driver.kernels(1)); }));
+    refusals.push_back(refusal([&] { static_cast<void>(driver.names(1)); }));
     refusals.push_back(refusal([&] { driver.read(0xf00'0000, &word, 8); }));
     refusals.push_back(refusal([&] { driver.write(0x30, &word, 8); }));
     refusals.push_back(refusal([&] { driver.wait_for(99); }));

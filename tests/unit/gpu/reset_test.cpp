@@ -167,7 +167,7 @@ TEST_F(reset_of_a_gpu, ends_a_fault_which_refuses_launches) {
     }
     b.reset();
     EXPECT_TRUE(b->driver.finished(failing)) << "it is over, though without a result";
-    EXPECT_THROW(static_cast<void>(b->driver.kernels(r.module)), input_error) << "modules are lost";
+    EXPECT_THROW(static_cast<void>(b->driver.names(r.module)), input_error) << "modules are lost";
   }
   EXPECT_GT(cycles, 0u);
   b.run();

@@ -16,8 +16,8 @@
 
 namespace cuda_programs {
 
-char add, count, say, linger, wrong_address, claim, takes_struct, reverse, answer, count_until, tally, factor, counter;
-char rounds_with_host, even_bytes, takes_packed;
+char add, count, say, linger, wrong_address, claim, takes_struct, reverse, answer, count_until, literal, tally;
+char factor, counter, rounds_with_host, even_bytes, takes_packed;
 int *shared_with_host = nullptr, *shared_rows = nullptr;
 double* shared_last = nullptr;
 const char* kernels_file = nullptr;
@@ -46,6 +46,7 @@ void** load(const char* file) {
                                                    {"reverse", &reverse},
                                                    {"answer", &answer},
                                                    {"count_until", &count_until},
+                                                   {"literal", &literal},
                                                    {"tally", &tally},
                                                    {"rounds_with_host", &rounds_with_host},
                                                    {"even_bytes", &even_bytes},
@@ -125,6 +126,8 @@ int main(int argc, char** argv) {
       {"registered_in_order", registered_in_order},
       {"registered_memory", registered_memory},
       {"interrupted", interrupted},
+      {"forks_among_threads", forks_among_threads},
+      {"literals", literals},
       {"registered_and_unmapped", registered_and_unmapped},
       {"managed_variables", managed_variables},
       {"forks_with_memory_in_place", forks_with_memory_in_place},

@@ -11,8 +11,8 @@
 namespace cuda_programs {
 
 // The host's stand-ins for the kernels and variables.
-extern char add, count, say, linger, wrong_address, claim, takes_struct, reverse, answer, count_until, tally;
-extern char factor, counter, rounds_with_host, even_bytes, takes_packed;
+extern char add, count, say, linger, wrong_address, claim, takes_struct, reverse, answer, count_until, literal;
+extern char tally, factor, counter, rounds_with_host, even_bytes, takes_packed;
 extern int *shared_with_host, *shared_rows;
 extern double* shared_last;
 extern const char* kernels_file;
@@ -136,6 +136,8 @@ void memory_in_place();
 void registered_in_order();
 void registered_memory();
 void interrupted();
+void forks_among_threads();
+void literals();
 void registered_and_unmapped();
 void managed_variables();
 void forks_with_memory_in_place();
