@@ -22,6 +22,7 @@ constexpr std::size_t slabs_kept = 128;
 constexpr std::uint64_t regions_known = 1024;  // that a view finds without a lock
 constexpr std::size_t images_kept = 64;        // of pages of other processes
 constexpr std::size_t most_held = 16384;       // such pages, 1 GiB
+constexpr std::size_t compared = 256;          // bytes of such a page at a time
 
 bool is_next(const distant_memory::run& r, const std::uint8_t* here, std::uint64_t address) {
   return r.here + r.bytes == here && r.address + r.bytes == address;
@@ -35,6 +36,11 @@ void functional_memory::release_slab::operator()(std::uint8_t* p) const { std::f
 
 // The first pages have memory of their own; for each further slab the system has a large page.
 functional_memory::page* functional_memory::make_page() {
+  if (!unused_.empty()) {
+    own_page* const p = unused_.back();
+    unused_.pop_back();
+    return new (p) own_page;
+  }
   constexpr std::uint64_t pages_of_slab = slab_bytes / sizeof(own_page);
   const std::uint64_t k = own_pages_++;
   const bool first = k < pages_of_slab;
@@ -57,7 +63,7 @@ void functional_memory::page::set_dirty() {
   static std::mutex copying;
   const std::lock_guard<std::mutex> lock(copying);
   if (dirty.load(std::memory_order_relaxed)) return;
-  if (before != nullptr) before->assign(bytes, bytes + page_bytes);
+  if (before != nullptr) std::memcpy(before, bytes, page_bytes);
   dirty.store(true, std::memory_order_release);
 }
 
@@ -78,16 +84,14 @@ functional_memory::page* functional_memory::hold_page(std::uint64_t address, std
   const std::lock_guard<std::mutex> lock(mutex_);
   if (page* p = here.load(std::memory_order_relaxed)) return p;
   if (held_.size() >= most_held || host_->is_shared(address)) return nullptr;
-  held_page h{address / page_bytes * page_bytes, &here, std::make_unique<own_page>(),
-              std::make_unique<std::vector<std::uint8_t>>()};
+  const held_page h{address / page_bytes * page_bytes, &here, make_page(), make_page()};
   invariant(below_(false, h.address, h.now->bytes, page_bytes) == page_bytes,
             "a program's memory gave less than a page");
-  h.now->before = h.before.get();
+  h.now->before = h.before->bytes;
   pages_.fetch_add(1, std::memory_order_relaxed);
-  page* const p = h.now.get();
-  held_.push_back(std::move(h));
-  here.store(p, std::memory_order_release);
-  return p;
+  held_.push_back(h);
+  here.store(h.now, std::memory_order_release);
+  return h.now;
 }
 
 void functional_memory::release_held() {
@@ -96,12 +100,13 @@ void functional_memory::release_held() {
 }
 
 void functional_memory::renew_held() {
-  constexpr auto interval = std::chrono::milliseconds(500);
+  using std::chrono::steady_clock;
   if (held_.empty()) return;
-  const auto now = std::chrono::steady_clock::now();
-  if (now - renewed_ < interval) return;
-  renewed_ = now;
+  const auto begin = steady_clock::now();
+  if (begin < renewed_ + renewal_) return;
   write_held_back();
+  renewed_ = steady_clock::now();
+  renewal_ = std::max<steady_clock::duration>(least_renewal, 10 * (renewed_ - begin));  // with what follows, a fifth
 }
 
 void functional_memory::write_held_back() {
@@ -111,15 +116,18 @@ void functional_memory::write_held_back() {
     pages_.fetch_sub(1, std::memory_order_relaxed);
     if (!h.now->dirty.load(std::memory_order_relaxed)) continue;
     std::uint8_t* const now = h.now->bytes;
-    const auto differs = [&](std::size_t k) { return now[k] != (*h.before)[k]; };
+    const auto differs = [&](std::size_t k) { return now[k] != h.before->bytes[k]; };
     for (std::size_t at = 0, end = 0; at < page_bytes; at = end) {
       end = at + 1;
-      if (!differs(at)) continue;
+      if (at % compared == 0 && std::memcmp(now + at, h.before->bytes + at, compared) == 0) end = at + compared;
+      if (end > at + 1 || !differs(at)) continue;
       while (end < page_bytes && differs(end)) ++end;
       changed.push_back({h.address + at, now + at, end - at});
     }
   }
   if (!changed.empty()) host_->move(true, changed);
+  for (const held_page& h : held_)
+    for (page* const p : {h.now, h.before}) unused_.push_back(static_cast<own_page*>(p));
   held_.clear();
 }
 
@@ -233,6 +241,7 @@ void functional_memory::drop_pages() {
   regions_.clear();
   pages_of_host_.clear();
   own_pages_ = 0;
+  unused_.clear();
   pages_.store(0, std::memory_order_relaxed);
   if (slabs_.size() > slabs_kept) slabs_.resize(slabs_kept);
 }

@@ -26,7 +26,7 @@ class functional_memory {
     explicit page(std::uint8_t* b) : bytes(b) {}
     std::uint8_t* const bytes;  // of `own_page`, or the host's memory
     std::atomic<bool> dirty{false};
-    std::vector<std::uint8_t>* before = nullptr;  // gets the bytes before they are changed
+    std::uint8_t* before = nullptr;  // gets the bytes before they are changed; null: they are not kept
     /// Call before the bytes are changed. Threads that only read the mark share its cache line.
     void mark_dirty() {
       if (!dirty.load(std::memory_order_acquire)) set_dirty();
@@ -114,6 +114,7 @@ class functional_memory {
     hold(functional_memory& memory, bool holds) : memory_(memory) {
       memory_.holds_ = holds;
       memory_.renewed_ = std::chrono::steady_clock::now();
+      memory_.renewal_ = least_renewal;
     }
     ~hold() { memory_.release_held(); }
     hold(const hold&) = delete;
@@ -123,8 +124,8 @@ class functional_memory {
     functional_memory& memory_;
   };
 
-  /// Twice a second, held pages of other processes are written back and read again, as a handler of a signal may write
-  /// there. No other thread may access the memory.
+  /// Twice a second, or less often if there are many, held pages of other processes are written back and read again, as
+  /// a handler of a signal may write there. No other thread may access the memory.
   void renew_held();
   /// Some of the memory is in other processes.
   [[nodiscard]] bool any_distant() const { return host_ != nullptr && host_->any_distant(); }
@@ -139,6 +140,7 @@ class functional_memory {
 
  private:
   static constexpr std::uint64_t region_bytes = std::uint64_t{1} << 30;
+  static constexpr std::chrono::milliseconds least_renewal{500};
   using region = std::unique_ptr<std::atomic<page*>[]>;
   struct own_page : page {
     own_page() : page(storage) {}
@@ -147,8 +149,7 @@ class functional_memory {
   struct held_page {
     std::uint64_t address = 0;
     std::atomic<page*>* slot = nullptr;
-    std::unique_ptr<own_page> now;
-    std::unique_ptr<std::vector<std::uint8_t>> before;
+    page *now = nullptr, *before = nullptr;
   };
   struct release_slab {
     void operator()(std::uint8_t* p) const;
@@ -172,8 +173,10 @@ class functional_memory {
   const host_regions* host_ = nullptr;
   std::mutex changing_;  // memory of other processes
   bool holds_ = false;
-  std::vector<held_page> held_;  // of other processes
+  std::vector<held_page> held_;    // of other processes
+  std::vector<own_page*> unused_;  // made, and not in use any more
   std::chrono::steady_clock::time_point renewed_;
+  std::chrono::steady_clock::duration renewal_ = least_renewal;  // the time until the next one
   std::atomic<std::uint64_t> pages_{0};
 };
 
