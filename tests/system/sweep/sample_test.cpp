@@ -129,6 +129,17 @@ TEST_F(samples, of_traces_estimate_what_all_launches_take) {
   const json of_some = read("some.json");
   for (const json& k : of_some["kernels"]) sum += k["cycles"].get<double>();
   EXPECT_NEAR(1, sum / estimate["cycles"].get<double>(), 1e-9);
+  // The same as durations.
+  const auto table = heddle::test::run_program(
+      {"python3", HEDDLE_SOURCE "/tests/sampling/durations_of.py", "traces/kernelslist.g", "drawn/results.csv"},
+      {place_});
+  ASSERT_EQ(0, table.code) << table.err;
+  write("d.csv", table.out);
+  ASSERT_EQ(0, run({"d.csv", "--least", "3000", "--dry-run", "--json", "s.json"}).code);
+  const json sample = read("s.json");
+  double durations = 0;
+  for (const json& s : sample["strata"]) durations += s["launches"].get<double>() * s["mean_time"].get<double>();
+  EXPECT_NEAR(1, durations / whole["cycles"].get<double>(), 1e-9);
 }
 
 // Metrics of a run of the launches that were drawn.
