@@ -6,70 +6,13 @@
 #include <cmath>
 
 #include "testbench/advice/advice.h"
+#include "testbench/advice/block_times.h"
 #include "testbench/advice/rules.h"
+#include "testbench/advice/serial_work.h"
 
 namespace heddle::testbench {
 
-namespace {
-
 using json = nlohmann::ordered_json;
-
-/// How long blocks last, in core cycles, and what keeps the kernel longer.
-struct block_times {
-  double kernel = 0;
-  double block = 0;  // mean, from a block's start to its end
-  double ended = 0;  // share of it in which a warp has ended, on average
-  double waves = 0, whole_waves = 0;
-  double start = 0;   // until as many warps are there as ever
-  double sm = 0;      // mean time in which an SM has blocks, of those that ever have
-  double late = 0;    // the longest such time of an SM with the mean of instructions or less; 0: unknown
-  double queues = 0;  // share of a warp's time in which it waits behind others
-
-  explicit block_times(const time_model& t)
-      : kernel(number_at(t.kernel, {"cycles"})),
-        waves(number_at(t.kernel, {"waves"})),
-        whole_waves(std::max(1.0, std::ceil(waves))) {
-    const json over_time = t.kernel.value("occupancy_over_time", json::object());
-    const double step = number_at(over_time, {"step_cycles"});
-    const json sms = over_time.value("active_sms", json::array()),
-               filled = over_time.value("achieved_occupancy", json::array());
-    double most = 0, most_sms = 0, sm_cycles = 0;
-    const auto warps = [&](std::size_t k) { return sms[k].get<double>() * filled[k].get<double>(); };
-    const std::size_t steps = std::min(sms.size(), filled.size());
-    for (std::size_t k = 0; k < steps; ++k) {
-      most = std::max(most, warps(k));
-      most_sms = std::max(most_sms, sms[k].get<double>());
-      sm_cycles += sms[k].get<double>() * step;
-    }
-    for (std::size_t k = 0; k < steps && warps(k) < 0.9 * most; ++k) start += step;
-    const double active = number_at(t.kernel, {"warp_cycles", "active"});
-    const double gone = number_at(t.kernel, {"lost_occupancy", "imbalance_within_blocks"}) * sm_cycles *
-                        t.machine.number("sm.max_warps");
-    block = ratio(active + gone, number_at(t.kernel, {"warps"}));
-    ended = ratio(gone, active + gone);
-    sm = ratio(sm_cycles, most_sms);
-    late = number_at(t.kernel, {"longest_even_sm_cycles"});
-    for (const wait_share& w : waits(t.kernel))
-      if (is_queue(w.name)) queues += w.share;
-  }
-  /// The time that blocks of equal length would take.
-  [[nodiscard]] double even() const { return std::min(kernel, whole_waves * block + start); }
-  /// The time of the last wave beyond its share of a full one. Its blocks are shorter, since fewer wait less behind
-  /// each other.
-  [[nodiscard]] double partial() const {
-    const double full = std::floor(waves), part = waves - full, shorter = 1 - queues * (1 - part);
-    return std::max(0.0, ratio(block * waves, full + part * shorter) * (shorter - part));
-  }
-  /// The time that SMs with as much to do would take, where some have a block more than others. Within an SM blocks end
-  /// one after another even if they are equal, since schedulers prefer some warps. An SM that has no more than the mean
-  /// to do and is late all the same waits for something else, and gets no less to do.
-  [[nodiscard]] double even_sms(double blocks, double sms) const {
-    const double each = ratio(blocks, sms);
-    return std::min(kernel, std::max(late, sm * std::max(1.0, ratio(std::ceil(each), each))) + start);
-  }
-};
-
-}  // namespace
 
 // The last wave takes as long as the others and fills a part of the GPU.
 void partial_wave(const time_model& t, std::vector<advice>& to) {
@@ -175,6 +118,8 @@ void imbalance_between_blocks(const time_model& t, std::vector<advice>& to) {
 void imbalance_within_blocks(const time_model& t, std::vector<advice>& to) {
   const block_times times(t);
   if (times.ended < 0.1 || !t.warps_differ()) return;
+  const std::vector<serial_section> serial = serial_sections(t);  // which has a rule of its own
+  if (std::any_of(serial.begin(), serial.end(), [](const serial_section& s) { return s.ends_kernel; })) return;
   const place_sums* longest = nullptr;
   for (const place_sums& p : t.places)
     if (longest == nullptr || p.cycles > longest->cycles) longest = &p;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Advice about work of few threads between two barriers.
+// Advice about work of few threads between two barriers, or behind the last one.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "testbench/advice/advice.h"
+#include "testbench/advice/block_times.h"
 #include "testbench/advice/carried_values.h"
 #include "testbench/advice/rules.h"
 #include "testbench/advice/serial_work.h"
@@ -36,7 +37,7 @@ bool is_of_memory(const machine_step& step) { return step.is("LD") || step.is("S
 /// Sums over the steps of a section.
 struct section_sums {
   double executed = 0, cycles = 0, accesses = 0, of_memory = 0, shared = 0, look_ups = 0, fp32 = 0, integers = 0;
-  bool divides = true;  // no step that others see at once
+  bool divides = true;  // no step that others see at once, or that ends some of the threads
   bool loops = false;
   bool loads_global = false;
 };
@@ -57,7 +58,8 @@ section_sums sums_of(const machine_code& code, const std::set<std::size_t>& bloc
       s.look_ups += step.look_ups;
       if (is_one_of(step, {"FADD", "FMUL", "FFMA", "FSETP"})) s.fp32 += step.executed;
       if (is_one_of(step, {"IADD", "IMAD", "ISETP", "LOP", "SH", "LEA"})) s.integers += step.executed;
-      s.divides = s.divides && !is_one_of(step, {"ATOM", "RED", "MEMBAR", "BAR", "NANOSLEEP", "EXIT"});
+      s.divides = s.divides && !is_one_of(step, {"ATOM", "RED", "MEMBAR", "BAR", "NANOSLEEP"}) &&
+                  !(step.is("EXIT") && step.text[0] == '@');
     }
   }
   return s;
@@ -139,6 +141,13 @@ void weigh(const time_model& t, serial_section& s, const section_sums& sums, dou
   s.then = std::min(s.cycles, s.cycles * s.threads / block + std::log2(block / s.threads) * step +
                                   (sums.loads_global ? t.round_trip() : 0));
   const double part = 1 - ratio(s.then, s.cycles);
+  if (s.ends_kernel) {
+    std::vector<std::pair<std::size_t, double>> at;
+    const double ended = ratio(queues_without(t, s, sums).ended(at), number_at(t.kernel, {"warps"}));
+    s.of_block = std::min(0.99, part * ratio(s.cycles + ended, block_times(t).block));
+    for (const auto& [k, cycles] : at) s.waits[t.place_of(t.code.steps[k].line)] += part * cycles;
+    return;
+  }
   const machine_step& barrier = t.code.steps[s.barrier];
   const double waits = part * std::min(barrier.barriers, sums.cycles * (warps - 1));
   s.waits[t.place_of(barrier.line)] += waits;
@@ -147,24 +156,35 @@ void weigh(const time_model& t, serial_section& s, const section_sums& sums, dou
   for (const auto& [k, cycles] : others) s.waits[t.place_of(t.code.steps[k].line)] += part * cycles;
 }
 
+// The section that some threads go through behind a block of the code, and where the others wait; empty: there is none.
+serial_section section_behind(const machine_code& code, std::size_t block) {
+  serial_section s;
+  const code_block& b = code.blocks[block];
+  s.branch = b.last;
+  s.barrier = code.steps.size();
+  s.ends_kernel = b.next.size() == 1 && code.steps[b.last].is("EXIT");
+  if (b.next.size() < 2 && !s.ends_kernel) return s;
+  const std::size_t end = s.ends_kernel ? code.blocks.size() : code.meeting(block);
+  if (!s.ends_kernel) s.barrier = barrier_behind(code, end);
+  if (!s.ends_kernel && (s.barrier == code.steps.size() || code.steps[s.barrier].barriers == 0)) return s;
+  for (const std::size_t next : b.next)
+    if (next != end) s.blocks.merge(code.reached(next, end));
+  if (s.blocks.count(block) != 0) s.blocks.clear();
+  return s;
+}
+
 }  // namespace
 
 std::vector<serial_section> serial_sections(const time_model& t) {
   std::vector<serial_section> found;
   const machine_code& code = t.code;
   for (std::size_t block = 0; block < code.blocks.size(); ++block) {
-    if (code.blocks[block].next.size() < 2) continue;
-    const std::size_t end = code.meeting(block);
-    serial_section s;
-    s.branch = code.blocks[block].last;
-    s.barrier = barrier_behind(code, end);
-    if (s.barrier == code.steps.size() || code.steps[s.barrier].barriers == 0) continue;
-    for (const std::size_t next : code.blocks[block].next)
-      if (next != end) s.blocks.merge(code.reached(next, end));
-    if (s.blocks.empty() || s.blocks.count(block) != 0) continue;
+    serial_section s = section_behind(code, block);
+    if (s.blocks.empty()) continue;
     const machine_step& first = code.steps[code.blocks[*s.blocks.begin()].first];
     const double passes = first.executed, lanes = ratio(first.lanes, passes);
-    s.threads = ratio(first.lanes, ratio(code.steps[s.barrier].lanes, t.threads_of_a_block()));
+    s.threads = ratio(first.lanes, s.ends_kernel ? number_at(t.kernel, {"blocks"})
+                                                 : ratio(code.steps[s.barrier].lanes, t.threads_of_a_block()));
     if (passes == 0 || lanes > few_threads || s.threads > few_of_block * t.threads_of_a_block()) continue;
     const section_sums sums = sums_of(code, s.blocks);
     const double instructions = ratio(sums.executed, passes);
@@ -181,13 +201,16 @@ void serial_work(const time_model& t, std::vector<advice>& to) {
   for (const serial_section& s : serial_sections(t)) {
     relief r;
     r.parts = s.parts;
-    r.lifetime = ratio(s.saved, number_at(t.kernel, {"warp_cycles", "active"}));
+    r.lifetime = s.ends_kernel ? s.of_block : ratio(s.saved, number_at(t.kernel, {"warp_cycles", "active"}));
     const double most = std::max(1.0, ratio(fully_busy, t.busiest(r)));
     to.push_back(
         {"serial work", t.place_of(t.code.steps[s.branch].line),
-         fmt::format("{} of {:.0f} threads work{} for {:.0f} cycles, and the others wait at the barrier behind "
-                     "it; divided among all it would take about {:.0f}",
-                     rounded(s.threads), t.threads_of_a_block(), s.threads < 1.05 ? "s" : "", s.cycles, s.then),
+         fmt::format(
+             "{} of {:.0f} threads work{} for {:.0f} cycles, and the others {}; divided among all it would take "
+             "about {:.0f}",
+             rounded(s.threads), t.threads_of_a_block(), s.threads < 1.05 ? "s" : "", s.cycles,
+             s.ends_kernel ? "have ended, but no other block gets their places" : "wait at the barrier behind it",
+             s.then),
          "give each thread a part, and bring the parts together by shuffles", std::min(most, t.speedup(r))});
   }
 }

@@ -46,7 +46,7 @@ double narrow_bytes(const std::string& text) {
   return std::regex_search(text, m, form) && !std::regex_search(text, vector) ? std::stod(m[1].str()) / 8 : 0;
 }
 
-/// A block of code in a loop whose threads access single bytes or halves of neighbouring elements.
+/// Code of a loop, or of a kernel without loops, whose threads access single bytes or halves of neighbouring elements.
 struct narrow_block {
   double bytes = 0;                           // of the widest of these
   double look_ups = 0, from_dram = 0;         // of these; sectors
@@ -67,7 +67,6 @@ narrow_block narrow_accesses(const time_model& t, const code_block& block) {
   std::set<std::string> data;
   for (std::size_t k = block.first; k <= block.last; ++k) {
     const machine_step& step = t.code.steps[k];
-    if (step.executed <= 1.5 * number_at(t.kernel, {"warps"})) return {};
     for (const char* opcode : {"ATOM", "RED", "BAR", "LDS", "STS", "LDL", "STL", "SHFL", "VOTE", "MATCH"})
       if (step.is(opcode)) return {};
     const bool access = step.is("LDG") || step.is("STG");
@@ -95,6 +94,22 @@ narrow_block narrow_accesses(const time_model& t, const code_block& block) {
     found.worst = step.line;
   }
   return is_spread ? found : narrow_block{};
+}
+
+bool is_in_loop(const time_model& t, const code_block& block) {
+  const double once = 1.5 * number_at(t.kernel, {"warps"});
+  const auto first = t.code.steps.begin() + static_cast<std::ptrdiff_t>(block.first),
+             end = t.code.steps.begin() + static_cast<std::ptrdiff_t>(block.last) + 1;
+  return std::all_of(first, end, [once](const machine_step& step) { return step.executed > once; });
+}
+
+// Loops; without any, the whole program.
+std::vector<code_block> repeated_code(const time_model& t) {
+  std::vector<code_block> all;
+  for (const code_block& block : t.code.blocks)
+    if (is_in_loop(t, block)) all.push_back(block);
+  if (all.empty() && !t.code.steps.empty()) all.push_back({0, t.code.steps.size() - 1, {}});
+  return all;
 }
 
 }  // namespace
@@ -153,10 +168,14 @@ void unused_vectors(const time_model& t, std::vector<advice>& to) {
 }
 
 void narrow_elements(const time_model& t, std::vector<advice>& to) {
-  for (const code_block& block : t.code.blocks) {
+  for (const code_block& block : repeated_code(t)) {
     const narrow_block b = narrow_accesses(t, block);
     if (b.bytes == 0) continue;
     const double elements = word_bytes / b.bytes, saved = 1 - 1 / elements;
+    // Without a loop there are fewer blocks: those of one wave end no sooner.
+    const double waves = number_at(t.kernel, {"waves"});
+    const double fewer =
+        is_in_loop(t, block) ? saved : 1 - ratio(std::max(1.0, waves / elements), std::max(1.0, waves));
     relief r;
     r.parts["L1 look-ups"] = saved * ratio(b.look_ups, t.moved("l1_requests"));
     r.parts["ldst"] = saved * ratio(b.ldst, number_at(t.kernel, {"instructions", "ldst"}));
@@ -164,7 +183,7 @@ void narrow_elements(const time_model& t, std::vector<advice>& to) {
     // Fewer, longer accesses open fewer rows.
     r.parts["DRAM rows"] = saved * ratio(b.from_dram, t.moved("dram_sectors"));
     r.parts["half"] = ratio(b.halves / 2, number_at(t.kernel, {"instructions", "half"}));
-    r.lifetime = saved * ratio(b.cycles, number_at(t.kernel, {"warp_cycles", "active"}));
+    r.lifetime = fewer * ratio(b.cycles, number_at(t.kernel, {"warp_cycles", "active"}));
     const bool single = b.bytes == 1;
     to.push_back({"unused vector width", t.place_of(b.worst),
                   fmt::format("a thread accesses {}: a warp's access moves {:.0f} bytes of a line",

@@ -184,6 +184,27 @@ KERNEL cut_bytes_mended(const uchar4* in, uchar4* out, int passes, int most) {
   }
 }
 
+// Unused vector width: a byte, or an element of two bytes, of each thread. Mended: a thread takes neighbouring ones.
+KERNEL flip_byte(const unsigned char* in, unsigned char* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = in[i] ^ 0x55;
+}
+KERNEL flip_byte_mended(const uchar4* in, uchar4* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n / 4) return;
+  const uchar4 v = in[i];
+  out[i] = make_uchar4(v.x ^ 0x55, v.y ^ 0x55, v.z ^ 0x55, v.w ^ 0x55);
+}
+KERNEL add_to_short(const short* in, short* out, int by) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  out[i] = in[i] * 3 + by;
+}
+KERNEL add_to_short_mended(const short2* in, short2* out, int by) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  const short2 v = in[i];
+  out[i] = make_short2(v.x * 3 + by, v.y * 3 + by);
+}
+
 // Unused vector width: a sum of halves whose loads overlap. Mended: two neighbouring ones.
 KERNEL sum_of_halves(const unsigned short* __restrict__ in, unsigned* out, int passes) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;

@@ -46,6 +46,29 @@ KERNEL one_sums_mended(const float* in, float* out, int passes) {
   out[i] = x;
 }
 
+// Serial work at the kernel's end, while others have ended. Mended: shuffles.
+KERNEL last_sum(const float* in, float* out) {
+  __shared__ float made[256];
+  made[threadIdx.x] = in[blockIdx.x * blockDim.x + threadIdx.x];
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    float sum = 0;
+    for (int j = 0; j < 256; ++j) sum += made[j];
+    out[blockIdx.x] = sum;
+  }
+}
+KERNEL last_sum_mended(const float* in, float* out) {
+  __shared__ float made[8];
+  const float part = sum_of_warp(in[blockIdx.x * blockDim.x + threadIdx.x]);
+  if (threadIdx.x % 32 == 0) made[threadIdx.x / 32] = part;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    float sum = 0;
+    for (int j = 0; j < 8; ++j) sum += made[j];
+    out[blockIdx.x] = sum;
+  }
+}
+
 // Four threads sum a quarter each.
 KERNEL four_sum(const float* in, float* out, int passes) {
   __shared__ float made[256];
