@@ -135,7 +135,7 @@ void functional_memory::write_held_back() {
 std::uint8_t* functional_memory::view::image_of(std::uint64_t address, unsigned bytes, bool writes) {
   if (asked_.empty() && written_.empty() && images_.size() >= images_kept) images_.clear();
   std::unique_ptr<std::uint8_t[]>& image = images_[address / page_bytes];
-  if (image == nullptr) image = std::make_unique<std::uint8_t[]>(page_bytes);
+  if (image == nullptr) image.reset(new std::uint8_t[page_bytes]);  // not zeroed, as it is filled
   std::uint8_t* const here = image.get() + address % page_bytes;
   if (!asked_.empty() && is_next(asked_.back(), here, address)) asked_.back().bytes += bytes;
   else asked_.push_back({address, here, bytes});
