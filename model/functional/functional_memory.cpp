@@ -79,11 +79,23 @@ functional_memory::page* functional_memory::view::load(std::uint64_t address) {
   return is_distant ? memory_.hold_page(address, here) : &memory_.load_page(address, here);
 }
 
+// Pages that have been used are left, or memory for more and for what else the simulator needs.
+bool functional_memory::has_room() const {
+#if defined(__linux__)
+  constexpr std::size_t left = std::size_t{64} << 20;
+  if (unused_.size() >= 2) return true;
+  void* const memory = ::mmap(nullptr, left, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return memory != MAP_FAILED && ::munmap(memory, left) == 0;
+#else
+  return true;
+#endif
+}
+
 // Null: it is shared, or enough are held.
 functional_memory::page* functional_memory::hold_page(std::uint64_t address, std::atomic<page*>& here) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (page* p = here.load(std::memory_order_relaxed)) return p;
-  if (held_.size() >= most_held || host_->is_shared(address)) return nullptr;
+  if (held_.size() >= most_held || host_->is_shared(address) || !has_room()) return nullptr;
   const held_page h{address / page_bytes * page_bytes, &here, make_page(), make_page()};
   invariant(below_(false, h.address, h.now->bytes, page_bytes) == page_bytes,
             "a program's memory gave less than a page");

@@ -156,6 +156,7 @@ class functional_memory {
   };
   page* make_page();
   void drop_pages();
+  [[nodiscard]] bool has_room() const;
   page* hold_page(std::uint64_t address, std::atomic<page*>& here);
   void release_held();
   void write_held_back();
