@@ -311,13 +311,14 @@ bool cuda_server::program_may_act() const {
 // A thread of a process that shares memory runs, or other processes have that memory. One whose call is not served yet
 // waits.
 bool cuda_server::may_write(bool functional) const {
-  return machine_->in_place.any_shared() || std::any_of(sessions_.begin(), sessions_.end(), [&](const auto& s) {
-           const auto waits = [&, p = s.first](const auto& c) {
-             return c->process == p && !c->gone && (c->waits || (functional && c.get() == served_) || c->link.asks());
-           };
-           return s.second.session && s.second.session->shares_memory() &&
-                  threads_of(s.first) > std::count_if(clients_.begin(), clients_.end(), waits);
-         });
+  const auto may = [&](const auto& s) {
+    const auto waits = [&, p = s.first](const auto& c) {
+      return c->process == p && !c->gone && (c->waits || (functional && c.get() == served_) || c->link.asks());
+    };
+    return s.second.session && s.second.session->shares_memory() &&
+           threads_of(s.first) > std::count_if(clients_.begin(), clients_.end(), waits);
+  };
+  return machine_->in_place.any_shared() || std::any_of(sessions_.begin(), sessions_.end(), may);
 }
 
 void cuda_server::end_programs() {

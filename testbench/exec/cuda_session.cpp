@@ -59,11 +59,6 @@ cuda_session::~cuda_session() {
   for (const std::uint32_t stream : streams_) m_.queues.drop_stream(stream);
 }
 
-bool cuda_session::is_replaced() const {
-  std::uint64_t number = 0;
-  return !program_memory_.read(mark_.address, &number, sizeof number) || number != mark_.number;
-}
-
 void cuda_session::append(const queue_entry& op) {
   op->owner = process_;
   m_.queues.add(op);

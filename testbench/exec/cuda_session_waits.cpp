@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Host functions of the program, what the program waits for, and memory that it shares with kernels and children.
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <string>
 
 #include "testbench/exec/cuda_session.h"
 #include "testbench/options/log.h"
@@ -208,6 +212,13 @@ void cuda_session::query(wire::reader& in, call_answer& out) {
   } else {
     out.status = wire::not_ready;
   }
+}
+
+bool cuda_session::is_replaced() const {
+  std::uint64_t number = 0;
+  if (program_memory_.read(mark_.address, &number, sizeof number)) return number != mark_.number;
+  char program = 0;  // one that ends has none any more, nor memory
+  return ::readlink(("/proc/" + std::to_string(process_) + "/exe").c_str(), &program, 1) >= 0 || errno == EACCES;
 }
 
 }  // namespace heddle::testbench

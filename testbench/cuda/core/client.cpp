@@ -29,31 +29,32 @@ thread_local bool in_host_function = false;
 
 namespace {
 std::atomic<lock_over_fork*> newest_lock{nullptr};
-}
+lock_over_fork* first_locked = nullptr;  // over fork(); those made meanwhile stand before it
+}  // namespace
 
 lock_over_fork::lock_over_fork() : next_(newest_lock.load()) {
   while (!newest_lock.compare_exchange_weak(next_, this)) {}
 }
 
 void lock_over_fork::lock_all() {
-  lock_over_fork* held_by_another = newest_lock.load();
+  lock_over_fork* const head = newest_lock.load();
+  lock_over_fork* held_by_another = head;
   while (held_by_another != nullptr) {
-    lock_over_fork* const first = held_by_another;
-    first->wait();
+    lock_over_fork* const awaited = held_by_another;
+    awaited->wait();
     held_by_another = nullptr;
-    for (lock_over_fork* m = newest_lock.load(); m != nullptr; m = m->next_) {
-      if (m == first || m->locks()) continue;
-      held_by_another = m;
-      for (lock_over_fork* u = newest_lock.load(); u != m; u = u->next_)
-        if (u != first) u->unlocks();
-      first->unlocks();
-      break;
-    }
+    for (lock_over_fork* m = head; m != nullptr && held_by_another == nullptr; m = m->next_)
+      if (m != awaited && !m->locks()) held_by_another = m;
+    if (held_by_another == nullptr) break;
+    for (lock_over_fork* m = head; m != held_by_another; m = m->next_)
+      if (m != awaited) m->unlocks();
+    awaited->unlocks();
   }
+  first_locked = head;
 }
 
 void lock_over_fork::unlock_all() {
-  for (lock_over_fork* m = newest_lock.load(); m != nullptr; m = m->next_) m->unlocks();
+  for (lock_over_fork* m = first_locked; m != nullptr; m = m->next_) m->unlocks();
 }
 
 void lock_over_fork::reset_all() {

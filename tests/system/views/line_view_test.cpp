@@ -245,16 +245,16 @@ TEST_F(line_view, takes_lines_of_cuda_programs) {
     return heddle({"view", "--gpu", "v100", "--log-level", "error", "--line", line, "-o", "here", "--",
                    HEDDLE_CUDA_PROGRAMS, kernels, "streams"});
   };
-  const outcome o = view("cuda_programs.1.ptx:186");
+  const outcome o = view("cuda_programs.1.ptx:187");
   ASSERT_EQ(o.code, 0) << o.err;
-  EXPECT_EQ(o.out.rfind("cuda_programs.1.ptx:186 in kernel ", 0), 0u) << o.out;
+  EXPECT_EQ(o.out.rfind("cuda_programs.1.ptx:187 in kernel ", 0), 0u) << o.out;
   EXPECT_GT(read(o.out).warps, 0);
   EXPECT_TRUE(fs::exists(place_ / "here.vcd"));
   EXPECT_TRUE(fs::exists(place_ / "here.kanata"));
   const outcome never = view("cuda_programs.1.ptx:9999");
   EXPECT_EQ(never.code, 2);
   EXPECT_NE(never.err.find("--line: no warp has reached cuda_programs.1.ptx:9999"), std::string::npos) << never.err;
-  EXPECT_NE(heddle({"view", "--line", "cuda_programs.1.ptx:186", "--"}).err.find("-- before a program"),
+  EXPECT_NE(heddle({"view", "--line", "cuda_programs.1.ptx:187", "--"}).err.find("-- before a program"),
             std::string::npos);
 }
 
