@@ -59,12 +59,12 @@ int local_engine::run(const std::vector<std::size_t>& points, sweep_progress& pr
     while (!open.empty() || !taken.empty() || !children_.empty()) {
       start(open, taken, signals, progress);
       if (open.empty() && taken.empty() && children_.empty()) break;
-      const int number = signals.wait(200);
-      if (number != 0 && number != SIGCHLD) {
+      int number = signals.wait(200);
+      if (number == 0 || number == SIGCHLD) number = collect(progress, signals);
+      if (number != 0) {
         stop();
         return number;
       }
-      collect(progress);
       end_late();
       if (open.empty()) open.swap(taken);
       progress.show();
@@ -125,17 +125,27 @@ void local_engine::work(std::size_t point, pid_t parent, const stop_signals& sig
   ::_exit(0);
 }
 
-void local_engine::collect(sweep_progress& progress) {
+// A signal to the whole process group may reach a worker first: its point has no result then. Returns the signal that
+// stops the sweep, or 0.
+int local_engine::collect(sweep_progress& progress, const stop_signals& signals) {
+  constexpr unsigned soon_ms = 500;
   int status = 0;
   for (pid_t process; (process = ::waitpid(-1, &status, WNOHANG)) > 0;) {
     const auto found = children_.find(process);
     if (found == children_.end()) continue;
+    const bool is_asked = WIFSIGNALED(status) && signals.is_stop(WTERMSIG(status));
     const child c = found->second;
     children_.erase(found);
+    if (const int number = is_asked ? signals.wait_for_stop(soon_ms) : 0; number != 0) {
+      store_.remove_unfinished(id_of_(c.point), process);
+      claims_.release(id_of_(c.point));
+      return number;
+    }
     judge(c, process, status);
     claims_.release(id_of_(c.point));
     progress.finished(store_.status(id_of_(c.point)));
   }
+  return 0;
 }
 
 void local_engine::judge(const child& c, pid_t process, int status) {

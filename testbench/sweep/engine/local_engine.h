@@ -53,7 +53,7 @@ class local_engine {
   void start(queue& points, queue& taken, const stop_signals& signals, sweep_progress& progress);
   bool start(std::size_t point, const stop_signals& signals);
   [[noreturn]] void work(std::size_t point, pid_t parent, const stop_signals& signals);
-  void collect(sweep_progress& progress);
+  int collect(sweep_progress& progress, const stop_signals& signals);
   void judge(const child& c, pid_t process, int status);
   void end_late();
   void stop();

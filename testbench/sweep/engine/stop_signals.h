@@ -16,10 +16,15 @@ class stop_signals {
 
   /// The next signal: SIGCHLD or a termination signal. 0: none within that time.
   [[nodiscard]] int wait(unsigned milliseconds) const;
+  /// The next termination signal. 0: none within that time.
+  [[nodiscard]] int wait_for_stop(unsigned milliseconds) const;
+  /// It is a termination signal that is blocked.
+  [[nodiscard]] bool is_stop(int number) const;
   /// Restores the signal mask, for a child process.
   void restore() const;
 
  private:
+  static int wait_for(const sigset_t& numbers, unsigned milliseconds);
   sigset_t held_;
   sigset_t before_;
 };
