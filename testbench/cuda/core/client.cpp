@@ -32,7 +32,7 @@ std::atomic<lock_over_fork*> newest_lock{nullptr};
 lock_over_fork* first_locked = nullptr;  // over fork(); those made meanwhile stand before it
 }  // namespace
 
-lock_over_fork::lock_over_fork() : next_(newest_lock.load()) {
+lock_over_fork::lock_over_fork(taker take) : take_(take), next_(newest_lock.load()) {
   while (!newest_lock.compare_exchange_weak(next_, this)) {}
 }
 
@@ -41,24 +41,24 @@ void lock_over_fork::lock_all() {
   lock_over_fork* held_by_another = head;
   while (held_by_another != nullptr) {
     lock_over_fork* const awaited = held_by_another;
-    awaited->wait();
+    awaited->take_(*awaited, step::wait);
     held_by_another = nullptr;
     for (lock_over_fork* m = head; m != nullptr && held_by_another == nullptr; m = m->next_)
-      if (m != awaited && !m->locks()) held_by_another = m;
+      if (m != awaited && !m->take_(*m, step::lock)) held_by_another = m;
     if (held_by_another == nullptr) break;
     for (lock_over_fork* m = head; m != held_by_another; m = m->next_)
-      if (m != awaited) m->unlocks();
-    awaited->unlocks();
+      if (m != awaited) m->take_(*m, step::unlock);
+    awaited->take_(*awaited, step::unlock);
   }
   first_locked = head;
 }
 
 void lock_over_fork::unlock_all() {
-  for (lock_over_fork* m = first_locked; m != nullptr; m = m->next_) m->unlocks();
+  for (lock_over_fork* m = first_locked; m != nullptr; m = m->next_) m->take_(*m, step::unlock);
 }
 
 void lock_over_fork::reset_all() {
-  for (lock_over_fork* m = newest_lock.load(); m != nullptr; m = m->next_) m->reset();
+  for (lock_over_fork* m = newest_lock.load(); m != nullptr; m = m->next_) m->take_(*m, step::reset);
 }
 
 namespace {

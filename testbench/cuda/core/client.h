@@ -41,7 +41,6 @@ const wire::device_info* chip();
 /// A mutex that no other thread holds while this one forks, so that a child finds what it guards whole.
 class lock_over_fork {
  public:
-  lock_over_fork();
   lock_over_fork(const lock_over_fork&) = delete;
   lock_over_fork& operator=(const lock_over_fork&) = delete;
   /// Locks all such mutexes. Threads take them in any order, so this waits for one at a time.
@@ -51,23 +50,33 @@ class lock_over_fork {
   static void reset_all();
 
  protected:
-  ~lock_over_fork() = default;
+  enum class step { wait, lock, unlock, reset };
+  /// False: it cannot be locked at once.
+  using taker = bool (*)(lock_over_fork& mutex, step what);
+  explicit lock_over_fork(taker take);
 
  private:
-  virtual void wait() = 0;  // locks
-  virtual bool locks() = 0;
-  virtual void unlocks() = 0;
-  virtual void reset() = 0;
+  taker take_;
   lock_over_fork* next_;
 };
 
 /// They live as long as the library.
 template <class Mutex>
-class library_lock final : public Mutex, private lock_over_fork {
-  void wait() override { Mutex::lock(); }
-  bool locks() override { return Mutex::try_lock(); }
-  void unlocks() override { Mutex::unlock(); }
-  void reset() override { new (static_cast<Mutex*>(this)) Mutex; }
+class library_lock : public Mutex, private lock_over_fork {
+ public:
+  library_lock() : lock_over_fork(&take) {}
+
+ private:
+  static bool take(lock_over_fork& mutex, step what) {
+    Mutex& own = static_cast<library_lock&>(mutex);
+    switch (what) {
+      case step::wait: own.lock(); break;
+      case step::lock: return own.try_lock();
+      case step::unlock: own.unlock(); break;
+      case step::reset: new (&own) Mutex; break;
+    }
+    return true;
+  }
 };
 using library_mutex = library_lock<std::mutex>;
 
