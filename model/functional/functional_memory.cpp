@@ -118,7 +118,7 @@ void functional_memory::renew_held() {
   if (begin < renewed_ + renewal_) return;
   write_held_back();
   renewed_ = steady_clock::now();
-  renewal_ = std::max<steady_clock::duration>(least_renewal, 10 * (renewed_ - begin));  // with what follows, a fifth
+  renewal_ = std::max<steady_clock::duration>(least_renewal, 10 * (renewed_ - begin));  // at most a tenth of the time
 }
 
 void functional_memory::write_held_back() {

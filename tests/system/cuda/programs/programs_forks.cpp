@@ -6,8 +6,7 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <cstring>
-#include <string>
+#include <cstdlib>
 #include <thread>
 #include <vector>
 
@@ -15,7 +14,7 @@ namespace cuda_programs {
 
 namespace {
 
-// A second is ample.
+// A minute is ample.
 void end_in_time(pid_t child, const char* what) {
   int status = 0;
   for (int k = 0; k < 6000; ++k) {
@@ -67,21 +66,6 @@ void forks_among_threads() {
   ends = true;
   for (std::thread& t : others) t.join();
   RIGHT(cudaFree(known));
-}
-
-// Device memory that no name of the program's stands for.
-void literals() {
-  const char** const place = device<const char*>(1);
-  RIGHT(launch(literal, 1, 1, 0, nullptr, place));
-  const char* text = nullptr;
-  RIGHT(cudaMemcpy(&text, place, sizeof text, cudaMemcpyDeviceToHost));
-  char copy[10] = {};
-  RIGHT(cudaMemcpy(copy, text, sizeof copy, cudaMemcpyDeviceToHost));
-  HOLDS(std::strcmp(copy, "a literal") == 0);
-  cudaPointerAttributes a{};
-  RIGHT(cudaPointerGetAttributes(&a, text));
-  HOLDS(a.type == 2);  // cudaMemoryTypeDevice
-  RIGHT(cudaFree(place));
 }
 
 }  // namespace cuda_programs

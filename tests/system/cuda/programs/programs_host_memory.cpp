@@ -180,12 +180,15 @@ void interrupted() {
   set_timer(0);
   HOLDS(bytes[0] == 409 % 256 && bytes[254] == 409 % 256);
   for (unsigned k = 1; k < 256; k += 2) HOLDS(bytes[k] == interrupts % 256);
-  ::signal(SIGALRM, [](int) { awaited[0] = 41; });
+  // Not before the kernel is there: what it has counted is seen.
+  ::signal(SIGALRM, [](int) {
+    if (awaited[2] != 0) awaited[0] = 41;
+  });
   set_timer(100000);
   RIGHT(launch(count_until, 1, 1, 0, nullptr, words.data()));
   RIGHT(cudaDeviceSynchronize());
   set_timer(0);
-  HOLDS(words[0] == 41 && words[1] == 42 && words[2] > 0);
+  HOLDS(words[0] == 41 && words[1] == 42);
   RIGHT(cudaHostUnregister(words.data()));
   RIGHT(cudaHostUnregister(bytes.data()));
 }

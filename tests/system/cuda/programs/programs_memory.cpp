@@ -328,4 +328,19 @@ void registered_in_order() {
   RIGHT(cudaHostUnregister(own.data()));
 }
 
+// Device memory that no name of the program's stands for.
+void literals() {
+  const char** const place = device<const char*>(1);
+  RIGHT(launch(literal, 1, 1, 0, nullptr, place));
+  const char* text = nullptr;
+  RIGHT(cudaMemcpy(&text, place, sizeof text, cudaMemcpyDeviceToHost));
+  char copy[10] = {};
+  RIGHT(cudaMemcpy(copy, text, sizeof copy, cudaMemcpyDeviceToHost));
+  HOLDS(std::strcmp(copy, "a literal") == 0);
+  cudaPointerAttributes a{};
+  RIGHT(cudaPointerGetAttributes(&a, text));
+  HOLDS(a.type == 2);  // cudaMemoryTypeDevice
+  RIGHT(cudaFree(place));
+}
+
 }  // namespace cuda_programs
