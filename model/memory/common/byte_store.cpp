@@ -2,8 +2,6 @@
 #include "heddle/memory/common/byte_store.h"
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -19,24 +17,6 @@ constexpr std::size_t least_chunk_bytes = 16384;
 constexpr std::size_t most_chunk_bytes = std::size_t{2} << 20;
 
 #if defined(__linux__)
-// A copy of a gigabyte touches 262,144 pages of 4 KiB, or 512 of this size; a large one takes 0.1 to 0.3 ms and 512
-// small ones 1 ms. Virtual machines that give free memory back to their host give back what could be large pages: there
-// a large one takes 4 ms, and small ones are asked for until the next try.
-void give_large_page(std::uint8_t* begin) {
-  using clock = std::chrono::steady_clock;
-  constexpr std::chrono::milliseconds too_long(1);
-  constexpr int chunks_between_tries = 32;
-  static std::atomic<int> small_chunks{0};
-  if (small_chunks.load(std::memory_order_relaxed) > 0) {
-    small_chunks.fetch_sub(1, std::memory_order_relaxed);
-    return;
-  }
-  const auto start = clock::now();
-  if (madvise(begin, most_chunk_bytes, MADV_HUGEPAGE) != 0) return;
-  *static_cast<volatile std::uint8_t*>(begin) = 0;
-  if (clock::now() - start > too_long) small_chunks.store(chunks_between_tries, std::memory_order_relaxed);
-}
-
 // A chunk that begins at a multiple of its size, as large pages do.
 std::uint8_t* map_chunk() {
   constexpr std::size_t size = most_chunk_bytes;
@@ -46,7 +26,8 @@ std::uint8_t* map_chunk() {
   const std::size_t before = (size - reinterpret_cast<std::uintptr_t>(begin) % size) % size;
   if (before != 0) munmap(begin, before);
   munmap(begin + before + size, size - before);
-  give_large_page(begin + before);
+  // A copy of a gigabyte touches 512 pages of this size, or 262,144 of 4 KiB.
+  madvise(begin + before, size, MADV_HUGEPAGE);  // fails where the kernel has none
   return begin + before;
 }
 
