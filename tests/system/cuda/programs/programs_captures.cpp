@@ -33,7 +33,7 @@ struct recorder {
     return now;
   }
   int end() { return call("cudaStreamEndCapture", s, &graph); }
-  std::size_t nodes() const {
+  [[nodiscard]] std::size_t nodes() const {
     std::size_t n = 99;
     RIGHT(call("cudaGraphGetNodes", graph, null, &n));
     return n;
