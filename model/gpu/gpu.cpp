@@ -219,10 +219,10 @@ void gpu::use_threads(unsigned threads) {
 bool gpu::simulates_ahead() const { return parts_->windows_until != 0; }
 
 // No SM's safe time lies beyond the cycle before the one in which a fault would be reported.
-cycle_t gpu::bring_into_step() {
-  const cycle_t report_cycle = cycle() + fault_latency_cycles;
-  parts_->windows_until = std::min(parts_->windows_until, report_cycle);
-  return report_cycle;
+cycle_t gpu::bring_into_step(cycle_t at) {
+  const cycle_t in_step = std::max(at, cycle() + fault_latency_cycles);
+  parts_->windows_until = std::min(parts_->windows_until, in_step);
+  return in_step;
 }
 
 void gpu::release_ahead() { parts_->windows_until = parts_->windows_limit; }

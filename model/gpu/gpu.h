@@ -69,9 +69,9 @@ class gpu : public sc_core::sc_module {
   void use_threads(unsigned threads);
   /// simulate_ahead() had an effect: the configuration permits it.
   [[nodiscard]] bool simulates_ahead() const;
-  /// For observing all units between two runs of the simulation: returns a cycle, in the near future, in which all SMs
-  /// are in step with SystemC's time. They stay in step until release_ahead(). It changes no result.
-  cycle_t bring_into_step();
+  /// For observing all units between two runs of the simulation: returns a cycle, `at` or in the near future, in which
+  /// all SMs are in step with SystemC's time. They stay in step until release_ahead(). It changes no result.
+  cycle_t bring_into_step(cycle_t at = 0);
   /// Time windows are allowed again, as simulate_ahead() has set.
   void release_ahead();
   /// Announces that the host will launch or request something by cycle `cycle`; until then, waiting programs are not

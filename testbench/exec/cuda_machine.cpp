@@ -47,6 +47,12 @@ cuda_machine::cuda_machine(const run_options& o, const gpu_config& config)
     positions[op.launch] = op.call;
   };
   chip.driver().observe(*this);
+  chip.serve(
+      o.arguments.empty() ? "program" : o.arguments[0], [this]() -> const std::vector<unsigned>& { return positions; },
+      [this](const std::string& file) {
+        const auto found = sources.find(file);
+        return found != sources.end() ? &found->second : nullptr;
+      });
 }
 
 wire::device_info cuda_machine::info() const {

@@ -16,8 +16,8 @@
 #include "heddle/config/error.h"
 #include "heddle/metrics/collect.h"
 #include "testbench/exec/remote_memory.h"
+#include "testbench/live/warp_places.h"
 #include "testbench/options/log.h"
-#include "testbench/run/warp_places.h"
 #include "testbench/text/text.h"
 
 namespace heddle::testbench {

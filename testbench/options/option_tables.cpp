@@ -17,11 +17,9 @@ void add_simulation_options(option_parser& p) {
   p.value("metrics", "FILE.json", "write the metrics; when SIGUSR1 comes, those so far");
   p.value("report", "FILE.html", "write the report, a page for a browser");
   p.value("vcd", "FILE.vcd", "write a waveform, with FILE.gtkw and its filters beside it");
-  p.value("timeline", "FILE.json",
-          "write a timeline for Perfetto or speedscope: kernels, blocks, warps, context switches, counters");
+  p.value("timeline", "FILE.json", "write a timeline for Perfetto or speedscope: launches, blocks, warps, counters");
   p.value("pipeline", "FILE.kanata", "write a pipeline view of warp instructions for Konata");
-  p.value("trace-scope", "GLOB[,GLOB]",
-          "modules that the waveform and the pipeline view hold (default: gpu.cwd,gpu.sm0*)");
+  p.value("trace-scope", "GLOB[,GLOB]", "modules in the waveform and the pipeline view (default: gpu.cwd,gpu.sm0*)");
   p.value("trace-window", "A:B", "only cycles A to B");
   p.flag("quiet", "no summary");
   p.group("The run");
@@ -36,6 +34,8 @@ void add_simulation_options(option_parser& p) {
   p.value("progress", "auto|always|never|json",
           "a progress line on stderr (auto: only on a terminal), with the time left as far as it can be known; json: "
           "lines for programs");
+  p.value("serve", "PORT", "a page of the run for browsers on this machine: http://127.0.0.1:PORT/ (0: a free port)");
+  p.flag("serve-control", "that page may also pause the run, step by cycles, and stop at a line or condition");
   p.value("log-level", "error|warning|info|debug", "which messages are written to stderr (default: warning)");
   p.flag("help,h", "this text");
   p.note(

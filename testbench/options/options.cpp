@@ -103,6 +103,10 @@ void read_simulation_options(const option_parser& p, run_options& o) {
   o.cold = p.has("cold");
   o.threads_named = p.has("threads");
   o.threads = o.threads_named ? static_cast<unsigned>(p.number("threads", 1, most_threads)) : usual_threads();
+  o.serves = p.has("serve");
+  if (o.serves) o.serve_port = static_cast<std::uint16_t>(p.number("serve", 0, 65535));
+  o.serve_control = p.has("serve-control");
+  if (o.serve_control && !o.serves) p.fail("--serve-control belongs to --serve");
   if (p.has("progress")) o.progress = static_cast<progress_mode>(p.choice("progress"));
   if (p.has("log-level")) o.level = static_cast<log_level>(p.choice("log-level"));
 }

@@ -86,6 +86,9 @@ struct run_options {
   bool cold = false;             // launches begin with empty caches, one at a time
   unsigned threads = 1;          // of the host that simulate SMs
   bool threads_named = false;    // by the user, who gets a message where they cannot be used
+  bool serves = false;           // a page of the run
+  std::uint16_t serve_port = 0;  // 0: a free one
+  bool serve_control = false;    // the page may pause the run
   progress_mode progress = progress_mode::automatic;
   log_level level = log_level::warning;
   bool quiet = false;

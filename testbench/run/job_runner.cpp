@@ -14,10 +14,10 @@
 #include "heddle/metrics/collect.h"
 #include "heddle/metrics/json.h"
 #include "heddle/sm/sm.h"
+#include "testbench/live/warp_places.h"
 #include "testbench/options/log.h"
 #include "testbench/report/metrics_report.h"
 #include "testbench/report/report_page.h"
-#include "testbench/run/warp_places.h"
 #include "testbench/text/text.h"
 
 namespace heddle::testbench {
@@ -113,6 +113,9 @@ run_outcome job_runner::run() {
   if (sanitizer* const s = machine_.checks())
     for (const buffer& b : job_.buffers)
       s->allocated(device_->address(b.name), b.bytes, "buffer '" + b.name + "'", true);
+  machine_.serve(
+      job_.name, [this]() -> const std::vector<unsigned>& { return program_.positions(); },
+      [this](const std::string& file) { return source(file); });
   if (signals_ != nullptr) signals_->note_stops();  // before this point there are no results to keep
   simulate();
   const bool whole = outcome_.failure.empty() && outcome_.stop_signal == 0;
@@ -169,10 +172,10 @@ void job_runner::simulate_slices() {
     const std::uint64_t begun = simulated_;
     simulated_ += std::min(slice, limit() - simulated_);
     const double before = machine_.wall_seconds();
-    machine_.run_for(clock_.time_of(simulated_) - sc_core::sc_time_stamp());
+    const bool whole = machine_.run_for(clock_.time_of(simulated_) - sc_core::sc_time_stamp());
     if (program_.ended() || !sc_core::sc_pending_activity()) break;
+    if (!whole) simulated_ = std::max(begun, clock_.cycle());
     if (signals_ != nullptr && run_signals::pending()) {
-      simulated_ = std::max(begun, clock_.cycle());
       answer_signals();
       continue;
     }

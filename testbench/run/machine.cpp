@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 
 #include "heddle/config/error.h"
 #include "heddle/gpu/cwd/grid_distributor.h"
@@ -15,6 +16,7 @@
 #include "testbench/report/metrics_report.h"
 #include "testbench/report/report_page.h"
 #include "testbench/report/source_quotes.h"
+#include "testbench/run/run_signals.h"
 #include "testbench/sanitize/sanitize_text.h"
 
 namespace heddle::testbench {
@@ -101,14 +103,51 @@ void machine::warn_of_one_thread() const {
                                   "one thread while it ran");
 }
 
-void machine::run_for(const sc_core::sc_time& duration) {
-  // SystemC warns if sc_start() is called with nothing to simulate.
-  if (!sc_core::sc_pending_activity() || sc_core::sc_time_to_pending_activity() > duration) return;
+void machine::serve(const std::string& name, std::function<const std::vector<unsigned>&()> positions,
+                    source_finder source) {
+  if (!options_.serves) return;
+  page_ = std::make_unique<live_page>(gpu_, live_page::options{options_.serve_port, options_.serve_control});
+  page_->serves({name,
+                 [this, positions = std::move(positions), source = std::move(source)] {
+                   run_metrics m = metrics_so_far(positions(), source);
+                   m.cut_cycle = page_->cycle();
+                   return to_json(m);
+                 },
+                 [this] { return wall_seconds_; }, [] { return run_signals::pending(); }});
+  std::fprintf(stderr, "heddle: the page of this run: %s\n", page_->address().c_str());
+}
+
+bool machine::run_for(const sc_core::sc_time& duration) {
+  sc_core::sc_time reached = sc_core::sc_time_stamp();
+  const sc_core::sc_time end =
+      duration > sc_core::sc_max_time() - reached ? sc_core::sc_max_time() : reached + duration;
+  if (page_ == nullptr) return simulate_until(end);
+  for (;;) {
+    const cycle_t stop_cycle = page_->next_stop();
+    const sc_core::sc_time stop = stop_cycle == never ? sc_core::sc_max_time() : clock_.time_of(stop_cycle);
+    const sc_core::sc_time until = std::min(end, stop);
+    if (until > reached) {
+      if (!simulate_until(until)) return false;
+      reached = until;
+    }
+    const bool is_idle = !sc_core::sc_pending_activity();
+    if (reached >= stop || is_idle) page_->between_cycles(reached >= stop ? stop_cycle : gpu_.cycle());
+    if (reached >= end || is_idle) return true;
+    if (run_signals::pending()) return false;
+  }
+}
+
+bool machine::simulate_until(const sc_core::sc_time& end) {
+  const auto reaches_end = [&end] {
+    return !sc_core::sc_pending_activity() || sc_core::sc_time_to_pending_activity() > end - sc_core::sc_time_stamp();
+  };
+  if (reaches_end()) return true;  // SystemC warns if sc_start() is called with nothing to simulate
   const double cpu = cpu_seconds_now();
   const double wall = wall_seconds_now();
-  sc_core::sc_start(duration, sc_core::SC_EXIT_ON_STARVATION);
+  sc_core::sc_start(end - sc_core::sc_time_stamp(), sc_core::SC_EXIT_ON_STARVATION);
   cpu_seconds_ += cpu_seconds_now() - cpu;
   wall_seconds_ += wall_seconds_now() - wall;
+  return reaches_end();
 }
 
 run_metrics machine::metrics_so_far(const std::vector<unsigned>& positions, const source_finder& source) {
@@ -121,6 +160,7 @@ run_metrics machine::metrics_so_far(const std::vector<unsigned>& positions, cons
 }
 
 run_metrics machine::final_metrics(const std::vector<unsigned>& positions, const source_finder& source) {
+  if (page_ != nullptr) page_->end();
   warn_of_one_thread();
   run_metrics m = collect(gpu_, intervals_.energy(), how_much());
   intervals_.fill(m);

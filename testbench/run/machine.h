@@ -17,6 +17,7 @@
 #include "heddle/sanitize/sanitizer.h"
 #include "testbench/files/result_files.h"
 #include "testbench/job/compare.h"
+#include "testbench/live/live_page.h"
 #include "testbench/options/options.h"
 #include "testbench/run/core_time.h"
 #include "testbench/views/make_views.h"
@@ -59,8 +60,12 @@ class machine {
   }
   /// Before the simulation starts: SMs may be simulated ahead (gpu::simulate_ahead), on the threads of the options.
   void simulate_ahead(cycle_t until, bool preemptions);
-  /// Simulates for `duration`, or until the simulation is paused or no activity is left.
-  void run_for(const sc_core::sc_time& duration);
+  /// Before the simulation starts: what the page of the run (--serve) says of the host. As metrics_so_far(); both are
+  /// called as long as the machine simulates.
+  void serve(const std::string& name, std::function<const std::vector<unsigned>&()> positions, source_finder source);
+  /// Simulates for `duration`, or until the simulation is paused or no activity is left. False: it is paused, and
+  /// there is more to simulate in this time.
+  bool run_for(const sc_core::sc_time& duration);
   /// The metrics of a running simulation up to now, and of a finished one. `positions`: the position of each launch in
   /// the host's order, indexed by the driver's launch number.
   run_metrics metrics_so_far(const std::vector<unsigned>& positions, const source_finder& source);
@@ -75,7 +80,10 @@ class machine {
   [[nodiscard]] detail how_much() const {
     return writes_metrics() || !options_.quiet ? detail::instructions : detail::lines;
   }
-  [[nodiscard]] bool writes_metrics() const { return !options_.metrics_file.empty() || !options_.report_file.empty(); }
+  [[nodiscard]] bool writes_metrics() const {
+    return !options_.metrics_file.empty() || !options_.report_file.empty() || page_ != nullptr;
+  }
+  bool simulate_until(const sc_core::sc_time& end);
   void complete(run_metrics& m, const std::vector<unsigned>& positions, const source_finder& source) const;
   void warn_of_one_thread() const;
 
@@ -90,6 +98,7 @@ class machine {
   result_files files_;
   std::vector<std::unique_ptr<view>> views_;
   interval_sampler intervals_;
+  std::unique_ptr<live_page> page_;  // null without --serve
   double cpu_seconds_ = 0;
   double wall_seconds_ = 0;
 };

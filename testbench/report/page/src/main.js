@@ -3,6 +3,7 @@ import './style.css';
 import { correlation_page } from './correlation_page.js';
 import { attach_details } from './detail.js';
 import { h, select, to_csv } from './dom.js';
+import { live_page } from './live.js';
 import { run_page } from './run_page.js';
 import { sweep_page } from './sweep_page.js';
 import { free_place } from './label_places.js';
@@ -12,9 +13,10 @@ import { set_theme } from './theme.js';
 const data = JSON.parse(document.getElementById('heddle-data').textContent);
 // The verdicts of Heddle's rules on each kernel (testbench/report/verdict.cpp): the page only shows them.
 for (const file of data.files ?? []) attach_details(file);
-const names = data.files === undefined ? [data.name] : data.files.map((f) => `${f.name} on ${f.metrics.gpu.name}`);
+const live = data.kind === 'live';
+const names = live ? [] : data.files === undefined ? [data.name] : data.files.map((f) => `${f.name} on ${f.metrics.gpu.name}`);
 const kinds = { sweep: 'Sweep: ', correlation: 'Hardware and Heddle: ' };
-const title = (kinds[data.kind] ?? (data.files.length > 1 ? 'Comparison: ' : 'Report: ')) + names.join(', ');
+const title = live ? 'A run in progress' : (kinds[data.kind] ?? (data.files.length > 1 ? 'Comparison: ' : 'Report: ')) + names.join(', ');
 document.title = 'Heddle · ' + title;
 
 const bar = h('span', { class: 'bar' }),
@@ -36,12 +38,12 @@ document.getElementById('app').append(
   ),
   h('nav', { 'aria-label': 'Sections' }, contents),
   content,
-  h('footer', {}, `Made by Heddle ${data.version ?? ''}. This page holds all its data and loads nothing.`),
+  h('footer', {}, `Made by Heddle ${data.version ?? ''}. ${live ? 'This page asks the run on this machine, and nothing else.' : 'This page holds all its data and loads nothing.'}`),
 );
 set_theme('auto');
 const listed = (sections) =>
   contents.replaceChildren(...sections.map((s) => h('li', {}, h('a', { href: '#' + s.id }, s.querySelector('h2').textContent))));
-const pages = { sweep: sweep_page, correlation: correlation_page };
+const pages = { live: live_page, sweep: sweep_page, correlation: correlation_page };
 (pages[data.kind] ?? run_page)(data, content, bar, listed);
 
 // For tests: access to the rules.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "testbench/run/warp_places.h"
+#include "testbench/live/warp_places.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -15,8 +15,6 @@ namespace heddle::testbench {
 
 namespace {
 
-constexpr std::size_t most_places = 6;
-
 /// "at sum.cu:12" for "at sum.ptx:120:2 (sum.cu:12)".
 std::string in_source(const std::string& place) {
   const std::size_t source = place.rfind(" (");
@@ -26,8 +24,9 @@ std::string in_source(const std::string& place) {
   return does + place.substr(source + 2, place.size() - source - 3);
 }
 
-/// What the groups of a warp's lanes do, without saying which lanes these are.
-std::set<std::string> places_of(const sm& s, unsigned warp) {
+}  // namespace
+
+std::set<std::string> places_of_warp(const sm& s, unsigned warp) {
   std::set<std::string> places;
   for (std::string place : s.lane_places(warp)) {
     if (place.compare(0, 6, "lanes ") == 0) place.erase(0, place.find(", ") + 2);
@@ -38,9 +37,7 @@ std::set<std::string> places_of(const sm& s, unsigned warp) {
   return places;
 }
 
-}  // namespace
-
-std::string warp_places(gpu& g) {
+std::vector<std::pair<std::string, std::uint64_t>> places_of_warps(const gpu& g) {
   std::map<std::string, std::uint64_t> counts;
   for (unsigned k = 0; k < g.sm_count(); ++k) {
     const sm& s = g.sm_at(k);
@@ -49,12 +46,18 @@ std::string warp_places(gpu& g) {
       for (unsigned slot = 0; slot < p.slots(); ++slot) {
         const warp_slot& w = p.at(slot);
         if (w.phase == warp_phase::empty || w.phase == warp_phase::exited) continue;
-        for (const std::string& place : places_of(s, slot * partitions + p.index()))
+        for (const std::string& place : places_of_warp(s, slot * partitions + p.index()))
           ++counts["of kernel '" + w.launch->program->kernel + "', " + place];
       }
   }
   std::vector<std::pair<std::string, std::uint64_t>> places(counts.begin(), counts.end());
   std::stable_sort(places.begin(), places.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  return places;
+}
+
+std::string warp_places(const gpu& g) {
+  constexpr std::size_t most_places = 6;
+  const auto places = places_of_warps(g);
   std::string text;
   for (std::size_t k = 0; k < std::min(places.size(), most_places); ++k)
     text +=

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+namespace heddle::testbench {
+
+/// A request of a browser: "/step", {"cycles": "100"}.
+struct page_request {
+  bool changes = false;  // POST; else GET
+  std::string path;
+  std::map<std::string, std::string> parameters;
+};
+
+struct page_answer {
+  unsigned status = 200;
+  const char* type = "application/json";
+  std::string body;
+};
+
+/// An HTTP server for programs of this machine alone: it listens on 127.0.0.1, and refuses requests whose Host is
+/// another one, which come from pages of other places. It runs on a thread of its own.
+class page_server {
+ public:
+  using reply = std::function<void(page_answer)>;  // may be called on any thread, once
+  /// Answers a request; called on the server's thread, which it must not hold up.
+  using handler = std::function<void(const page_request&, const reply&)>;
+
+  /// A GET of `events_path` is answered by server-sent events: once a second, what `answer` says to this path.
+  /// `port` 0: a free one. Throws input_error, naming `option`, if the port cannot be used.
+  page_server(std::uint16_t port, const std::string& option, std::string events_path, handler answer);
+  /// Ends all connections.
+  ~page_server();
+  page_server(const page_server&) = delete;
+  page_server& operator=(const page_server&) = delete;
+
+  [[nodiscard]] std::uint16_t port() const;
+
+ private:
+  class implementation;
+  std::unique_ptr<implementation> own_;
+};
+
+}  // namespace heddle::testbench
