@@ -202,13 +202,15 @@ void live_page::answer_all() {
   }
 }
 
-// Time windows may reach as far as the next cycle in which something is to be done.
+// Time windows may reach as far as the next cycle in which something is to be done. If that is too near for them, or
+// unknown, the SMs stay in step.
 void live_page::go_on() {
   meeting_ = never;
   in_step_ = break_ && break_->what() == break_point::kind::line;
+  const cycle_t next = next_stop();
+  in_step_ = in_step_ || (next != never && gpu_.bring_into_step(next) != next);
   if (in_step_) return;
   gpu_.release_ahead();
-  const cycle_t next = next_stop();
   if (next != never) gpu_.bring_into_step(next);
 }
 
