@@ -133,8 +133,7 @@ void sub_partition::settle_accounts(cycle_t cycle) {
   for (const unsigned slot : set_bits(hot_.warps.active())) {
     warp_slot& w = hot_.warps[slot];
     if (w.phase == warp_phase::ready) {
-      scheduler.leave_ready(slot, w, std::max(cycle, w.mark), account);
-      scheduler.add_ready(slot, w.next->unit, std::max(cycle, w.mark));
+      scheduler.settle_ready(slot, w, std::max(cycle, w.mark), account);
     } else {
       account.settle(w, cycle);
     }

@@ -5,19 +5,38 @@ namespace heddle {
 
 warp_scheduler::warp_scheduler(sc_core::sc_module_name name, const sub_partition_parameters& parameters,
                                const policy_place& place)
-    : sc_module(name), hot_(make_scheduling_policy(parameters, place), place.slots) {}
+    : sc_module(name),
+      hot_(make_scheduling_policy(parameters, place), place.slots,
+           parameters.starvation_cycles != 0 ? parameters.starvation_cycles : never),
+      slots_(static_cast<int>(place.slots)),
+      starvation_(hot_.starves_at) {}
 
 void warp_scheduler::use(std::unique_ptr<scheduling_policy> policy) {
   hot_.policy = std::move(policy);
   hot_.holds_memory = hot_.policy->holds_memory();
 }
 
+// A greedy policy need not select a warp for as long as others poll what that warp is to write. When one has waited too
+// long, all take turns for a while: the eligible warp that has waited longest issues.
+unsigned warp_scheduler::taking_turns(std::uint64_t eligible, cycle_t cycle) {
+  if (cycle >= turns_end_) {
+    cycle_t first = cycle;
+    for (const unsigned slot : set_bits(hot_.all_ready)) first = std::min(first, hot_.since[slot].ready);
+    hot_.starves_at = first + starvation_;
+    if (hot_.starves_at > cycle) return no_slot;
+    turns_end_ = cycle + std::max<cycle_t>(starvation_ / turns_share, 1);
+  }
+  unsigned longest = no_slot;
+  for (const unsigned slot : set_bits(eligible))
+    if (longest == no_slot || hot_.since[slot].ready < hot_.since[longest].ready) longest = slot;
+  return longest;
+}
+
 void warp_scheduler::trace(sc_core::sc_trace_file* file) const {
   const std::string base(name());
-  const int slots = static_cast<int>(hot_.since.size());
-  sc_core::sc_trace(file, traced.ready, base + ".ready", slots);
-  sc_core::sc_trace(file, traced.eligible, base + ".eligible", slots);
-  sc_core::sc_trace(file, traced.selected, base + ".selected", slots);
+  sc_core::sc_trace(file, traced.ready, base + ".ready", slots_);
+  sc_core::sc_trace(file, traced.eligible, base + ".eligible", slots_);
+  sc_core::sc_trace(file, traced.selected, base + ".selected", slots_);
   if (traced_by_ != nullptr) traced_by_->traced(file);
 }
 

@@ -4,14 +4,14 @@
 // Sockets: none; it is a part of the sub-partition's issue stage.
 // One cycle: selects one warp among the eligible ones. Events update the bit masks of ready warps; slots are not
 // scanned.
-// Parameters: sub_partition.scheduler. Source: docs/model/scheduling.md; the policies name their papers.
+// Parameters: sub_partition.scheduler, starvation_cycles. Source: docs/model/scheduling.md; the policies name their
+// papers.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <memory>
 #include <systemc>
-#include <vector>
 
 #include "heddle/config/parameters.h"
 #include "heddle/isa/opcode.h"
@@ -44,7 +44,7 @@ class warp_scheduler : public sc_core::sc_module {
     hot_.ready_units |= 1u << static_cast<unsigned>(u);
     hot_.all_ready |= std::uint64_t{1} << slot;
     hot_.waiting &= ~(std::uint64_t{1} << slot);
-    hot_.since[slot] = {cycle, gate(u).until(cycle)};
+    hot_.since[slot] = {cycle, cycle, gate(u).until(cycle)};
   }
   /// Removes a ready warp that issues in `cycle` or is stopped. Returns since when it was ready, and for how many
   /// cycles its gate was closed, by reason.
@@ -52,16 +52,20 @@ class warp_scheduler : public sc_core::sc_module {
     if ((hot_.ready[static_cast<unsigned>(u)] &= ~(std::uint64_t{1} << slot)) == 0)
       hot_.ready_units &= ~(1u << static_cast<unsigned>(u));
     hot_.all_ready &= ~(std::uint64_t{1} << slot);
-    const auto closed = hot_.gates[static_cast<unsigned>(u)].until(cycle);
-    const auto& s = hot_.since[slot];
-    return {s.cycle, closed.busy - s.closed.busy, closed.stalled - s.closed.stalled,
-            closed.throttled - s.closed.throttled};
+    return waited(slot, u, cycle);
   }
 
   /// A ready warp issues, or is stopped, in `until`: it leaves the ready warps, and `account` learns why it did not
   /// issue before.
   void leave_ready(unsigned slot, warp_slot& w, cycle_t until, stall_account& account) {
     account.settle_ready(w, remove_ready(slot, w.next->unit, until), until);
+  }
+
+  /// `account` learns why a warp that stays ready did not issue before `until`.
+  void settle_ready(unsigned slot, warp_slot& w, cycle_t until, stall_account& account) {
+    account.settle_ready(w, waited(slot, w.next->unit, until), until);
+    hot_.since[slot].settled = until;
+    hot_.since[slot].closed = gate(w.next->unit).until(until);
   }
 
   /// Nothing issues in [cycle, until).
@@ -86,6 +90,9 @@ class warp_scheduler : public sc_core::sc_module {
     return best == never ? never : std::max(best, cycle);
   }
   unsigned select(std::uint64_t eligible, cycle_t cycle) {
+    if (__builtin_expect(cycle >= hot_.starves_at, 0)) {
+      if (const unsigned slot = taking_turns(eligible, cycle); slot != no_slot) return slot;
+    }
     return hot_.policy->select({eligible, hot_.waiting, cycle});
   }
   scheduling_policy& policy() { return *hot_.policy; }
@@ -119,26 +126,43 @@ class warp_scheduler : public sc_core::sc_module {
 
  private:
   static constexpr unsigned units = static_cast<unsigned>(isa::unit::count);
+  static constexpr unsigned no_slot = ~0u;
+  unsigned taking_turns(std::uint64_t eligible, cycle_t cycle);
   struct mark {
-    cycle_t cycle = 0;
-    issue_gate::closed_cycles closed;
+    cycle_t ready = 0;                 // since this cycle
+    cycle_t settled = 0;               // accounted up to this cycle
+    issue_gate::closed_cycles closed;  // until then
   };
+  [[nodiscard]] ready_wait waited(unsigned slot, isa::unit u, cycle_t cycle) const {
+    const auto closed = hot_.gates[static_cast<unsigned>(u)].until(cycle);
+    const mark& m = hot_.since[slot];
+    return {m.settled, closed.busy - m.closed.busy, closed.stalled - m.closed.stalled,
+            closed.throttled - m.closed.throttled};
+  }
   /// What every instruction touches.
   struct alignas(64) hot_state {
-    hot_state(std::unique_ptr<scheduling_policy> chosen, unsigned slots)
-        : policy(std::move(chosen)), since(slots), holds_memory(policy->holds_memory()) {}
+    hot_state(std::unique_ptr<scheduling_policy> chosen, unsigned slots, cycle_t starvation)
+        : policy(std::move(chosen)),
+          since(std::make_unique<mark[]>(slots)),
+          starves_at(starvation),
+          holds_memory(policy->holds_memory()) {}
 
     std::array<std::uint64_t, units> ready{};
     std::uint64_t all_ready = 0;
     unsigned ready_units = 0;   // bit per unit for which a warp is ready
     std::uint64_t waiting = 0;  // cannot issue soon: global memory, barriers, fences, sleep
     std::unique_ptr<scheduling_policy> policy;
-    std::vector<mark> since;
+    std::unique_ptr<mark[]> since;  // by slot
+    cycle_t starves_at;             // no ready warp has waited too long before
     bool holds_memory;
     mutable std::array<issue_gate, units> gates;
   };
   static_assert(sizeof(hot_state) == 640, "ten cache lines");
   hot_state hot_;
+  const int slots_;
+  static constexpr cycle_t turns_share = 4;  // of the time in which a warp starves: warps take turns
+  const cycle_t starvation_;                 // sub_partition.starvation_cycles; never: 0
+  cycle_t turns_end_ = 0;
   mutable unsigned gates_in_use_ = 0;  // bit per unit; gates not in use have not received the last stall
   cycle_t stalled_from_ = 0;
   cycle_t stalled_until_ = 0;

@@ -292,4 +292,39 @@ TEST_F(livelock, is_not_reported_for_programs_that_may_end) {
   EXPECT_EQ(0, r.code) << r.log;
 }
 
+// All threads but one poll a flag, and that one's block is among the oldest, which come last under cggty.
+TEST_F(livelock, warps_that_poll_let_the_one_issue_that_they_wait_for) {
+  std::ofstream(place_ / "await.ptx") << R"(.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry await(.param .u64 flag)
+{
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<2>;
+  .reg .pred %p<2>;
+  ld.param.u64 %rd1, [flag];
+  mov.u32 %r1, %ctaid.x;
+  setp.ne.u32 %p1, %r1, 0;
+  @%p1 bra poll;
+  mov.u32 %r2, 1;
+  st.volatile.global.u32 [%rd1], %r2;
+  ret;
+poll:
+  ld.volatile.global.u32 %r3, [%rd1];
+  setp.eq.u32 %p1, %r3, 0;
+  @%p1 bra poll;
+  ret;
+}
+)";
+  const json job = {
+      {"module", "await.ptx"},
+      {"buffers", {{"flag", {{"bytes", 4}}}}},
+      {"launches",
+       {{{"kernel", "await"}, {"grid", {1056, 1, 1}}, {"block", {256, 1, 1}}, {"args", {{{"buffer", "flag"}}}}}}}};
+  const result never = run(job, "--gpu h100 --max-cycles 60000 --set sub_partition.starvation_cycles=0");
+  EXPECT_EQ(1, never.code);
+  EXPECT_NE(std::string::npos, never.log.find("the limit of 60,000 cycles")) << never.log;
+  EXPECT_EQ(0, run(job, "--gpu h100 --max-cycles 60000").code);
+}
+
 }  // namespace livelock_test

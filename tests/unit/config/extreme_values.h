@@ -29,6 +29,7 @@ inline const std::map<std::string, settings>& beside() {
       {"interconnect.cpc_response_bytes_per_cycle", {"interconnect.cpc_response_bytes_per_cycle=8"}},
       {"interconnect.gpc_response_bytes_per_cycle", {"interconnect.gpc_response_bytes_per_cycle=8"}},
       {"sub_partition.dual_issue", {"sub_partition.issue_width=2"}},
+      {"sub_partition.starvation_cycles", {"sub_partition.starvation_cycles=20"}},
       {"sub_partition.fetch_group_warps", {"sub_partition.scheduler=two_level", "sm.sub_partitions=1"}},
       {"sub_partition.ccws_victim_tags", {"sub_partition.scheduler=ccws", "sm.sub_partitions=1"}},
       {"sub_partition.ccws_base_score", {"sub_partition.scheduler=ccws", "sm.sub_partitions=1"}},
@@ -199,6 +200,7 @@ inline bool is_time(const parameter& p) {
 inline const std::map<std::string, std::string>& alike() {
   static const std::map<std::string, std::string> all = {
       {"dram.starvation_cycles", "0 is never, and no request waits for half the largest"},
+      {"sub_partition.starvation_cycles", "0 is never, and no warp waits for half the largest"},
       {"dram.row_timeout_cycles", "longer than the kernel"},
       {"dram.t_refi_cycles", "0 is never, and half the largest is longer than the kernel"},
       {"energy.power_cap_interval_cycles", "longer than the kernel"},
@@ -216,6 +218,7 @@ inline const std::map<std::string, std::string>& waited_for_in_part() {
       {"cwd.launch_overhead_cycles", "changes no result"},
       {"dram.row_timeout_cycles", "rows stay open for longer"},
       {"dram.starvation_cycles", "no request waits for so long"},
+      {"sub_partition.starvation_cycles", "no warp waits for so long"},
       {"dram.t_refi_cycles", "refreshes come less often"},
       {"energy.power_cap_interval_cycles", "the power is looked up less often"},
       {"gpu.watchdog_cycles", "the kernel ends before"},
