@@ -66,7 +66,13 @@ void live_page::handle(const page_request& r, const page_server::reply& reply) {
           reply);
     if (r.path != "/sm") return reply(text_answer(404, "there is no such page"));
     const auto number = static_cast<unsigned>(number_of(r, "number", 0, gpu_.sm_count() - 1));
-    ask([this, number] { return page_answer{200, "application/json", state_of_sm(gpu_, number).dump()}; }, reply);
+    ask(
+        [this, number] {
+          nlohmann::ordered_json s = state_of_sm(gpu_, number);
+          s["cycle"] = now_;
+          return page_answer{200, "application/json", s.dump()};
+        },
+        reply);
   } catch (const input_error& e) {
     reply(text_answer(400, e.what()));
   }
@@ -156,7 +162,7 @@ void live_page::between_cycles(cycle_t now) {
     }
     answer_all();
   }
-  go_on();
+  if (!paused_) go_on();
 }
 
 void live_page::check_break() {

@@ -53,6 +53,8 @@ class live_page final : private cycle_observer {
   void between_cycles(cycle_t now);
   /// The cycle in which it answers.
   [[nodiscard]] cycle_t cycle() const { return now_; }
+  /// The run stays in this cycle.
+  [[nodiscard]] bool is_paused() const { return paused_; }
   /// The run has ended: ends all connections.
   void end();
 

@@ -194,7 +194,7 @@ void job_runner::show_progress() {
 
 // Samples between two cycles need all SMs at the same cycle.
 void job_runner::answer_signals() {
-  const std::uint64_t meeting = std::min<std::uint64_t>(gpu_.bring_into_step(), limit());
+  const std::uint64_t meeting = std::min<std::uint64_t>(machine_.bring_into_step(), limit());
   signal_watch_.listens = false;
   machine_.run_for(clock_.time_of(meeting) - sc_core::sc_time_stamp());
   signal_watch_.listens = true;

@@ -66,6 +66,10 @@ class machine {
   /// Simulates for `duration`, or until the simulation is paused or no activity is left. False: it is paused, and
   /// there is more to simulate in this time.
   bool run_for(const sc_core::sc_time& duration);
+  /// A cycle, now or in the near future, in which all SMs are in step (gpu::bring_into_step).
+  [[nodiscard]] cycle_t bring_into_step() {
+    return page_ != nullptr && page_->is_paused() ? page_->cycle() : gpu_.bring_into_step();
+  }
   /// The metrics of a running simulation up to now, and of a finished one. `positions`: the position of each launch in
   /// the host's order, indexed by the driver's launch number.
   run_metrics metrics_so_far(const std::vector<unsigned>& positions, const source_finder& source);
