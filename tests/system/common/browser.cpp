@@ -139,8 +139,9 @@ void browser::note(const json& event) {
     complaints_.push_back("console " + p.value("type", "") + ": " + p["args"].dump());
   if (method == "Log.entryAdded") complaints_.push_back("log: " + p["entry"].dump());
   if (method == "Network.requestWillBeSent")
-    if (const std::string url = p["request"]["url"];
-        url.rfind("file:", 0) != 0 && url.rfind("data:", 0) != 0 && url.rfind("blob:", 0) != 0)
+    if (const std::string url = p["request"]["url"]; url.rfind("file:", 0) != 0 && url.rfind("data:", 0) != 0 &&
+                                                     url.rfind("blob:", 0) != 0 &&
+                                                     (address_.empty() || url.rfind(address_, 0) != 0))
       complaints_.push_back("request: " + url);
 }
 
@@ -159,9 +160,6 @@ void browser::change(unsigned width, bool dark) {
 }
 
 void browser::open(const std::string& file, unsigned width, bool dark) {
-  set_viewport(width, dark);
-  complaints_.clear();
-  loaded_ = false;
   std::string url = "file://";
   for (const char c : file) {
     if (std::isalnum(static_cast<unsigned char>(c)) || c == '/' || c == '.' || c == '_' || c == '-') {
@@ -172,6 +170,19 @@ void browser::open(const std::string& file, unsigned width, bool dark) {
     std::snprintf(escape, sizeof escape, "%%%02X", static_cast<unsigned char>(c));
     url += escape;
   }
+  address_.clear();
+  visit(url, width, dark);
+}
+
+void browser::open_address(const std::string& url, unsigned width, bool dark) {
+  address_ = url;
+  visit(url, width, dark);
+}
+
+void browser::visit(const std::string& url, unsigned width, bool dark) {
+  set_viewport(width, dark);
+  complaints_.clear();
+  loaded_ = false;
   call("Page.navigate", {{"url", url}});
   while (!loaded_) note(receive());
   change(width, dark);
