@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "heddle/config/error.h"
+#include "testbench/live/pause_request.h"
 
 namespace heddle::testbench {
 
@@ -188,7 +189,7 @@ void host_queues::run() {
     }
     if (fault_.empty()) fault_ = driver_.fault();
     advance();
-    if (awaited() || (wants_pause && wants_pause())) sc_core::sc_pause();
+    if (awaited() || (wants_pause && wants_pause())) pause_request::make();
   }
 }
 

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <systemc>
 
+#include "testbench/live/pause_request.h"
 #include "testbench/run/run_signals.h"
 
 namespace heddle::testbench {
@@ -44,7 +45,7 @@ bool pause_watch::is_due() {
 bool pause_watch::wants_pause() { return is_due() || run_signals::pending(); }
 
 void pause_watch::after_cycle() {
-  if (wants_pause()) sc_core::sc_pause();
+  if (wants_pause()) pause_request::make();
 }
 
 }  // namespace heddle::testbench

@@ -9,6 +9,7 @@
 
 #include "heddle/config/error.h"
 #include "testbench/live/live_state.h"
+#include "testbench/live/pause_request.h"
 #include "testbench/report/metrics_report.h"
 #include "testbench/report/report_page.h"
 #include "testbench/text/text.h"
@@ -135,7 +136,7 @@ void live_page::ask(question q, const page_server::reply& reply) {
 void live_page::after_cycle() {
   if (break_ && break_->what() == break_point::kind::line && in_step_ && break_->line_issued(gpu_)) line_issued_ = true;
   if (!line_issued_ && (meeting_ != never || !pending_.load(std::memory_order_relaxed))) return;
-  sc_core::sc_pause();
+  pause_request::make();
 }
 
 cycle_t live_page::next_stop() {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "heddle/config/error.h"
+#include "testbench/live/pause_request.h"
 
 namespace heddle::testbench {
 
@@ -45,7 +46,7 @@ void host_program::run() {
     error_ = std::current_exception();
   }
   ended_ = true;
-  sc_core::sc_pause();
+  pause_request::make();
 }
 
 // Requests the preemptions whose cycle has been reached.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "testbench/job/job.h"
+#include "testbench/live/pause_request.h"
 #include "testbench/options/options.h"
 #include "testbench/run/device_job.h"
 #include "testbench/run/host_program.h"
@@ -20,7 +21,7 @@ namespace heddle::testbench {
 class signal_watch : public cycle_observer {
  public:
   void after_cycle() override {
-    if (run_signals::pending() && listens) sc_core::sc_pause();
+    if (run_signals::pending() && listens) pause_request::make();
   }
   [[nodiscard]] cycle_t next_sample() const override { return never; }  // it samples no unit
   bool listens = true;

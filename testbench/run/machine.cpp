@@ -12,6 +12,7 @@
 #include "heddle/gpu/gpu_blocks.h"
 #include "heddle/metrics/collect.h"
 #include "heddle/metrics/json.h"
+#include "testbench/live/pause_request.h"
 #include "testbench/options/log.h"
 #include "testbench/report/metrics_report.h"
 #include "testbench/report/report_page.h"
@@ -126,7 +127,7 @@ bool machine::run_for(const sc_core::sc_time& duration) {
     const cycle_t stop_cycle = page_->next_stop();
     const sc_core::sc_time stop = stop_cycle == never ? sc_core::sc_max_time() : clock_.time_of(stop_cycle);
     const sc_core::sc_time until = std::min(end, stop);
-    if (until > reached) {
+    if (stop > reached) {  // also for no time at all: what is due now
       if (!simulate_until(until)) return false;
       reached = until;
     }
@@ -138,16 +139,16 @@ bool machine::run_for(const sc_core::sc_time& duration) {
 }
 
 bool machine::simulate_until(const sc_core::sc_time& end) {
-  const auto reaches_end = [&end] {
-    return !sc_core::sc_pending_activity() || sc_core::sc_time_to_pending_activity() > end - sc_core::sc_time_stamp();
-  };
-  if (reaches_end()) return true;  // SystemC warns if sc_start() is called with nothing to simulate
+  // SystemC warns if sc_start() is called with nothing to simulate.
+  const sc_core::sc_time duration = end - sc_core::sc_time_stamp();
+  if (!sc_core::sc_pending_activity() || sc_core::sc_time_to_pending_activity() > duration) return true;
   const double cpu = cpu_seconds_now();
   const double wall = wall_seconds_now();
-  sc_core::sc_start(end - sc_core::sc_time_stamp(), sc_core::SC_EXIT_ON_STARVATION);
+  pause_request::take();
+  sc_core::sc_start(duration, sc_core::SC_EXIT_ON_STARVATION);
   cpu_seconds_ += cpu_seconds_now() - cpu;
   wall_seconds_ += wall_seconds_now() - wall;
-  return reaches_end();
+  return !pause_request::take();
 }
 
 run_metrics machine::metrics_so_far(const std::vector<unsigned>& positions, const source_finder& source) {

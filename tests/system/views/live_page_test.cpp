@@ -41,7 +41,7 @@ TEST_F(live_page, of_a_replay_changes_no_result) {
   is_undisturbed({"replay", "kernelslist.g", "--gpu", "v100", "--quiet", "--metrics", "m.json"}, {});
 }
 
-TEST_F(live_page, DISABLED_of_a_cuda_program_changes_no_result) {
+TEST_F(live_page, of_a_cuda_program_changes_no_result) {
   is_undisturbed({"exec", "--gpu", "v100", "--quiet", "--metrics", "m.json", "--", HEDDLE_CUDA_PROGRAMS,
                   HEDDLE_SOURCE "/tests/system/cuda/kernels.fatbin", "streams"},
                  {});
@@ -91,7 +91,7 @@ TEST_F(live_page, pauses_where_it_is_asked_to) {
 }
 
 // In any cycle, what the page says is what a run has that is limited to that cycle.
-TEST_F(live_page, DISABLED_has_the_metrics_of_a_run_up_to_its_cycle) {
+TEST_F(live_page, has_the_metrics_of_a_run_up_to_its_cycle) {
   serve(job(100000));
   order("/pause");
   const json s = paused_at("cycle=17777");
