@@ -215,11 +215,11 @@ HEDDLE_FLAG(reuse_cache, true, measured,
 HEDDLE_CHOICE(dependence, dependence, software, (scoreboard, software), measured,
   "how dependences are tracked: scoreboard | software (stall counts and six counters per warp, computed when a "
   "kernel is decoded); recorded kernels use the scoreboard")
+HEDDLE_NUMBER(unsigned, starvation_cycles, 20000, between(0, 1000000), cycles, setting,
+  "when a warp has waited so long for other warps alone, those that have waited longest issue for a quarter of "
+  "that time, whatever the scheduler; 0: never")
 HEDDLE_NUMBER(unsigned, guard_latency_cycles, 0, between(0, 15), cycles, measured,
   "additional cycles until a fixed-latency predicate can serve as a guard, or be counted by a vote")
-HEDDLE_NUMBER(unsigned, starvation_cycles, 20000, between(0, 1000000), cycles, setting,
-  "a warp whose next instruction waits so long for other warps alone lets all take turns for a quarter of that "
-  "time: the one that has waited longest issues, whatever the scheduler; 0: never")
 HEDDLE_NUMBER_WITH(scheduler, "two_level, prefetch_aware", unsigned, fetch_group_warps, 8, between(1, 64), count,
   setting, "warps of one fetch group")
 HEDDLE_NUMBER_WITH(scheduler, "ccws", unsigned, ccws_victim_tags, 16, between(1, 1024), count, setting,

@@ -18,7 +18,7 @@ namespace heddle::testbench {
 
 namespace {
 
-constexpr cycle_t condition_interval = 1000;  // cycles between two looks at a condition
+constexpr cycle_t condition_interval = 1000;  // cycles between two checks of a condition
 constexpr std::uint64_t most_step = 1'000'000'000;
 
 page_answer text_answer(unsigned status, const std::string& text) {
@@ -80,7 +80,7 @@ void live_page::handle(const page_request& r, const page_server::reply& reply) {
 }
 
 void live_page::control(const page_request& r, const page_server::reply& reply) {
-  if (!control_) return reply(text_answer(403, "this run can only be looked at: --serve-control was not given"));
+  if (!control_) return reply(text_answer(403, "this run can only be read: --serve-control was not given"));
   if (r.path == "/pause") {
     ask(
         [this] {

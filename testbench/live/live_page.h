@@ -19,8 +19,8 @@
 namespace heddle::testbench {
 
 /// The page of a run in progress (--serve). Browsers' questions arrive on the server's thread, and the simulation
-/// answers them between two cycles, with all SMs at the same cycle, which changes no result. A run that nobody looks at
-/// has one more observer of its clock and is not held up.
+/// answers them between two cycles, with all SMs at the same cycle, which changes no result. Without questions
+/// a run has one more observer of its clock, and is not held up.
 class live_page final : private cycle_observer {
  public:
   struct options {

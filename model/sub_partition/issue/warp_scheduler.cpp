@@ -17,14 +17,14 @@ void warp_scheduler::use(std::unique_ptr<scheduling_policy> policy) {
 }
 
 // A greedy policy need not select a warp for as long as others poll what that warp is to write. When one has waited too
-// long, all take turns for a while: the eligible warp that has waited longest issues.
-unsigned warp_scheduler::taking_turns(std::uint64_t eligible, cycle_t cycle) {
-  if (cycle >= turns_end_) {
+// long, the eligible warp that has waited longest issues, for a while.
+unsigned warp_scheduler::longest_starved(std::uint64_t eligible, cycle_t cycle) {
+  if (cycle >= fair_until_) {
     cycle_t first = cycle;
     for (const unsigned slot : set_bits(hot_.all_ready)) first = std::min(first, hot_.since[slot].ready);
     hot_.starves_at = first + starvation_;
     if (hot_.starves_at > cycle) return no_slot;
-    turns_end_ = cycle + std::max<cycle_t>(starvation_ / turns_share, 1);
+    fair_until_ = cycle + std::max<cycle_t>(starvation_ / fair_share, 1);
   }
   unsigned longest = no_slot;
   for (const unsigned slot : set_bits(eligible))

@@ -91,7 +91,7 @@ class warp_scheduler : public sc_core::sc_module {
   }
   unsigned select(std::uint64_t eligible, cycle_t cycle) {
     if (__builtin_expect(cycle >= hot_.starves_at, 0)) {
-      if (const unsigned slot = taking_turns(eligible, cycle); slot != no_slot) return slot;
+      if (const unsigned slot = longest_starved(eligible, cycle); slot != no_slot) return slot;
     }
     return hot_.policy->select({eligible, hot_.waiting, cycle});
   }
@@ -127,7 +127,7 @@ class warp_scheduler : public sc_core::sc_module {
  private:
   static constexpr unsigned units = static_cast<unsigned>(isa::unit::count);
   static constexpr unsigned no_slot = ~0u;
-  unsigned taking_turns(std::uint64_t eligible, cycle_t cycle);
+  unsigned longest_starved(std::uint64_t eligible, cycle_t cycle);
   struct mark {
     cycle_t ready = 0;                 // since this cycle
     cycle_t settled = 0;               // accounted up to this cycle
@@ -160,9 +160,9 @@ class warp_scheduler : public sc_core::sc_module {
   static_assert(sizeof(hot_state) == 640, "ten cache lines");
   hot_state hot_;
   const int slots_;
-  static constexpr cycle_t turns_share = 4;  // of the time in which a warp starves: warps take turns
-  const cycle_t starvation_;                 // sub_partition.starvation_cycles; never: 0
-  cycle_t turns_end_ = 0;
+  static constexpr cycle_t fair_share = 4;  // of the time in which a warp starves: the longest-waiting one issues
+  const cycle_t starvation_;                // sub_partition.starvation_cycles; never: 0
+  cycle_t fair_until_ = 0;
   mutable unsigned gates_in_use_ = 0;  // bit per unit; gates not in use have not received the last stall
   cycle_t stalled_from_ = 0;
   cycle_t stalled_until_ = 0;

@@ -225,7 +225,7 @@ class live_page : public ::testing::Test {
   }
 
   /// Waits until it answers: it has at most 64 connections, and notices after a while that a browser has gone.
-  [[nodiscard]] bool comes_back() const {
+  [[nodiscard]] bool answers_again() const {
     for (unsigned k = 0; k < 10000; ++k, ::usleep(1000))
       if (get("/state").status == 200) return true;
     return false;
@@ -237,7 +237,7 @@ class live_page : public ::testing::Test {
     EXPECT_EQ(got("/report")["files"].size(), 1u);
     for (std::size_t k = 0; k < s["sms"].size(); ++k) {
       const json sm = got("/sm?number=" + std::to_string(k));
-      EXPECT_LE(sm["cycle"], s["cycle"]);
+      EXPECT_EQ(sm["cycle"], s["cycle"]);
       EXPECT_EQ(sm["warps"].size(), s["sms"][k]["warps"]) << k;
     }
     const line events(port_);
@@ -248,7 +248,7 @@ class live_page : public ::testing::Test {
     EXPECT_EQ(json::parse(text.substr(data + 10), nullptr, false)["cycle"], s["cycle"]);
   }
 
-  /// A run that is looked at and paused has the results of one that is not served.
+  /// A run that is asked and paused has the results of one that is not served.
   void is_undisturbed(const words& arguments, const words& files) {
     const outcome alone = run(arguments);
     ASSERT_EQ(alone.code, 0) << alone.err;

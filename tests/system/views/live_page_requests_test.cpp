@@ -154,19 +154,19 @@ TEST_F(live_page, survives_any_request) {
   serve(arguments);
   disorder d;
   for (unsigned k = 0; k < requests && !HasFailure(); ++k) {
-    if (k % 100 == 0 && comes_back()) order(k % 500 == 0 ? "/resume" : "/pause");
+    if (k % 100 == 0 && answers_again()) order(k % 500 == 0 ? "/resume" : "/pause");
     const line to(port_);
     const bool last = d.below(4) != 0;  // else the server may wait for more of it
     to.send(k % 50 == 7 ? "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n" : d.request(), last);
     if (last && k % 50 != 7 && d.below(4) != 0) static_cast<void>(to.receive("\r\n\r\n"));
     if (k % 20 == 0) {
-      ASSERT_TRUE(comes_back());
+      ASSERT_TRUE(answers_again());
     }
   }
   std::vector<std::unique_ptr<line>> crowd;
   for (unsigned k = 0; k < 200; ++k) crowd.push_back(std::make_unique<line>(port_));
   crowd.clear();
-  ASSERT_TRUE(comes_back());
+  ASSERT_TRUE(answers_again());
   order("/pause");
   EXPECT_EQ(paused()["paused"], true);
   ASSERT_EQ(end(SIGINT), 130) << content(place_ / "stderr");
