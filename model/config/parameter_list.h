@@ -215,7 +215,7 @@ HEDDLE_FLAG(reuse_cache, true, measured,
 HEDDLE_CHOICE(dependence, dependence, software, (scoreboard, software), measured,
   "how dependences are tracked: scoreboard | software (stall counts and six counters per warp, computed when a "
   "kernel is decoded); recorded kernels use the scoreboard")
-HEDDLE_NUMBER(unsigned, starvation_cycles, 20000, between(0, 1000000), cycles, setting,
+HEDDLE_NUMBER(unsigned, starvation_cycles, 0, between(0, 1000000), cycles, setting,
   "when a warp has waited so long for other warps alone, those that have waited longest issue for a quarter of "
   "that time, whatever the scheduler; 0: never")
 HEDDLE_NUMBER(unsigned, guard_latency_cycles, 0, between(0, 15), cycles, measured,
