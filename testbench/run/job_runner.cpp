@@ -196,7 +196,8 @@ void job_runner::show_progress() {
 void job_runner::answer_signals() {
   const std::uint64_t meeting = std::min<std::uint64_t>(machine_.bring_into_step(), limit());
   signal_watch_.listens = false;
-  machine_.run_for(clock_.time_of(meeting) - sc_core::sc_time_stamp());
+  // The page of the run may pause it on the way.
+  while (!machine_.run_for(clock_.time_of(meeting) - sc_core::sc_time_stamp()) && !program_.ended()) continue;
   signal_watch_.listens = true;
   const run_signals::request asked = signals_->take();
   if (program_.ended()) return;  // the results are written anyway
