@@ -19,6 +19,7 @@
 #include "testbench/report/source_quotes.h"
 #include "testbench/run/run_signals.h"
 #include "testbench/sanitize/sanitize_text.h"
+#include "testbench/text/text.h"
 
 namespace heddle::testbench {
 
@@ -104,6 +105,19 @@ void machine::warn_of_one_thread() const {
                                   "one thread while it ran");
 }
 
+void machine::warn_of_empty_window(const run_metrics& m) const {
+  const bool has_window = options_.trace_begin != 0 || options_.trace_end != never;
+  if (!has_window || views_.empty() || m.kernels.empty()) return;
+  const auto runs_in_it = [this](const kernel_metrics& k) {
+    return k.start_cycle < options_.trace_end && (!k.ended || k.end_cycle >= options_.trace_begin);
+  };
+  if (std::any_of(m.kernels.begin(), m.kernels.end(), runs_in_it)) return;
+  const kernel_metrics& first = m.kernels.front();
+  message_log::warning("--trace-window: no kernel ran in cycles " + grouped(options_.trace_begin) + " to " +
+                       grouped(options_.trace_end) + "; the first, '" + first.name + "', began in cycle " +
+                       grouped(first.start_cycle));
+}
+
 void machine::serve(const std::string& name, std::function<const std::vector<unsigned>&()> positions,
                     source_finder source) {
   if (!options_.serves) return;
@@ -165,6 +179,7 @@ run_metrics machine::final_metrics(const std::vector<unsigned>& positions, const
   warn_of_one_thread();
   run_metrics m = collect(gpu_, intervals_.energy(), how_much());
   intervals_.fill(m);
+  warn_of_empty_window(m);
   complete(m, positions, source);
   return m;
 }

@@ -90,6 +90,7 @@ class machine {
   bool simulate_until(const sc_core::sc_time& end);
   void complete(run_metrics& m, const std::vector<unsigned>& positions, const source_finder& source) const;
   void warn_of_one_thread() const;
+  void warn_of_empty_window(const run_metrics& m) const;
 
   const run_options& options_;
   const gpu_config config_;
