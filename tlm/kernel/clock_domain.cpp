@@ -193,4 +193,14 @@ void clock_domain::halt() {
   if (!external_) due_.cancel();
 }
 
+void clock_domain::exchange(state_image& image) {
+  unit_clock::exchange(image);
+  image(timing_, scheduled_, sample_at_, busy_cycles_);
+  windows_.exchange(image);
+  if (!image.reading()) return;
+  present_ = cycle_cache();
+  due_.cancel();
+  if (scheduled_ != never && !halted_) due_.notify(delay_until(scheduled_));
+}
+
 }  // namespace heddle

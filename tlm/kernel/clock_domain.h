@@ -56,6 +56,8 @@ class clock_domain : public unit_clock {
   /// No logical process is ahead of the domain.
   [[nodiscard]] bool in_step() const { return windows_.furthest() <= cycle(); }
   [[nodiscard]] std::uint64_t calls() const override { return unit_clock::calls() + windows_.calls(); }
+  /// With those of its logical processes. Simulated time is already that of the image that is read.
+  void exchange(state_image& image) override;
 
   // For logical processes.
   [[nodiscard]] const clock_timing& timing() const { return timing_; }

@@ -82,4 +82,9 @@ cycle_t clock_timing::cycle_at(std::uint64_t ticks) const {
       ->cycle_at(ticks);
 }
 
+void clock_timing::exchange(state_image& image) {
+  image.same(resolution_per_second_, "units of time a second");
+  image(now_, earlier_);
+}
+
 }  // namespace heddle

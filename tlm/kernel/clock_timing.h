@@ -5,6 +5,8 @@
 #include <systemc>
 #include <vector>
 
+#include "heddle/tlm/kernel/state_image.h"
+
 namespace heddle {
 
 using cycle_t = std::uint64_t;
@@ -32,6 +34,7 @@ class clock_timing {
   [[nodiscard]] bool resolution_is_unchanged() const;
   /// Units of the resolution in a second.
   [[nodiscard]] std::uint64_t resolution_per_second() const { return resolution_per_second_; }
+  void exchange(state_image& image);
 
  private:
   /// A frequency and the edge from which on it holds.
@@ -48,6 +51,9 @@ class clock_timing {
 
     [[nodiscard]] std::uint64_t ticks_at(cycle_t cycle) const;
     [[nodiscard]] cycle_t cycle_at(std::uint64_t at) const;
+    void exchange(state_image& image) {
+      image(hertz, first, first_ticks, ticks, per_ticks, short_cycles, short_time);
+    }
   };
   [[nodiscard]] rate rate_of(double frequency_mhz, cycle_t first, std::uint64_t first_ticks) const;
 

@@ -19,6 +19,14 @@ void unit_clock::wake_all(cycle_t cycle) {
   for (unsigned i = 0; i < units_.size(); ++i) wheel_.set(cycle, i, cycle_);
 }
 
+void unit_clock::exchange(state_image& image) {
+  image.part(name());
+  image(wheel_, cycle_, began_, halted_);
+  if (!image.reading()) return;
+  window_end_ = unanswered_until_ = 0;
+  other_ = cycle_cache();
+}
+
 // Hints at one more of the units that are to be called in this cycle, and again at those hinted before. Units that join
 // the cycle only now are not hinted, which costs time and nothing else.
 void unit_clock::prefetch_next() {

@@ -105,6 +105,8 @@ class unit_clock : public sc_core::sc_module {
   virtual void halt() = 0;
   /// Calls of units since the start.
   [[nodiscard]] virtual std::uint64_t calls() const { return calls_; }
+  /// Between two cycles, with all logical processes in step.
+  virtual void exchange(state_image& image);
 
  protected:
   unit_clock(const sc_core::sc_module_name& name, const clock_timing& timing, unit_clock* root);

@@ -28,6 +28,11 @@ void wake_wheel::empty() {
   far_next_ = never;
 }
 
+void wake_wheel::exchange(state_image& image) {
+  image.same(words_, "words of the units' wakes");
+  image(wheel_, occupied_, far_next_, far_);
+}
+
 void wake_wheel::fetch_far(cycle_t cycle) {
   while (!far_.empty() && far_.top().cycle - cycle < buckets) {
     set_bit(far_.top().cycle, far_.top().index);

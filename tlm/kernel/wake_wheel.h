@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "heddle/tlm/kernel/clock_timing.h"
+#include "heddle/tlm/kernel/state_image.h"
 
 namespace heddle {
 
@@ -35,6 +36,7 @@ class wake_wheel {
     const unsigned b = cycle % buckets;
     return (occupied_[b / 64] >> (b % 64) & 1) != 0;
   }
+  void exchange(state_image& image);
   /// Removes all marks.
   void empty();
   /// 64-bit words of a bucket.
@@ -60,6 +62,7 @@ class wake_wheel {
   struct far_wake {
     cycle_t cycle;
     unsigned index;
+    void exchange(state_image& image) { image(cycle, index); }
     bool operator>(const far_wake& o) const { return cycle != o.cycle ? cycle > o.cycle : index > o.index; }
   };
 

@@ -148,4 +148,10 @@ std::uint64_t window_scheduler::calls() const {
   return n;
 }
 
+void window_scheduler::exchange(state_image& image) {
+  for (unit_clock* p : processes_) p->exchange(image);
+  image.each(wake_);
+  image(next_wake_, furthest_, halted_);
+}
+
 }  // namespace heddle

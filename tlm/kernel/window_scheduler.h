@@ -7,6 +7,7 @@
 #include <mutex>
 #include <vector>
 
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/kernel/task_list.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 
@@ -59,6 +60,7 @@ class window_scheduler : private task_list {
   void shuffle_outboxes(std::uint64_t seed) { shuffles_ = seed | 1; }
   /// The last cycle in which a unit of a process was called.
   [[nodiscard]] cycle_t furthest() const { return furthest_; }
+  void exchange(state_image& image);
   void halt();
   /// Ends halt(): all units of all processes are to be called in `cycle` or, if a process is ahead of it, later.
   void resume(cycle_t cycle);

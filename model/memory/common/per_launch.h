@@ -6,6 +6,8 @@
 #include <memory>
 #include <vector>
 
+#include "heddle/tlm/kernel/state_image.h"
+
 namespace heddle {
 
 template <class T>
@@ -35,6 +37,22 @@ class per_launch {
   }
   /// One more than the largest launch id seen: the bound of a loop over find().
   [[nodiscard]] std::uint32_t end() const { return static_cast<std::uint32_t>(items_.size()); }
+  /// exchange_one(launch, counters) for each launch that the unit has worked for.
+  template <class F>
+  void exchange(state_image& image, F&& exchange_one) {
+    std::uint32_t count = 0;
+    for (const auto& i : items_) count += i != nullptr;
+    image(count);
+    for (std::uint32_t launch = 0; count != 0; ++launch) {
+      if (!image.reading() && items_[launch] == nullptr) continue;
+      image(launch);
+      exchange_one(launch, find_or_make(launch));
+      --count;
+    }
+  }
+  void exchange(state_image& image) {
+    exchange(image, [&image](std::uint32_t, T& counters) { image(counters); });
+  }
 
  private:
   friend class launch_index<T>;

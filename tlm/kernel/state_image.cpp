@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/tlm/kernel/state_image.h"
+
+#include <cstring>
+
+namespace heddle {
+
+void state_image::raw(void* data, std::size_t count) {
+  if (!reading_) {
+    const auto* const from = static_cast<const std::uint8_t*>(data);
+    bytes_.insert(bytes_.end(), from, from + count);
+    return;
+  }
+  if (count > bytes_.size() - at_) fail("its end, too soon");
+  if (count != 0) std::memcpy(data, bytes_.data() + at_, count);
+  at_ += count;
+}
+
+void state_image::part(const char* unit) {
+  std::string name = unit;
+  item(name);
+  if (name != unit) fail("the state of '" + name + "' where that of '" + unit + "' was expected");
+  part_ = name;
+}
+
+void state_image::same(std::uint64_t value, const char* what) {
+  std::uint64_t there = value;
+  raw(&there, sizeof there);
+  if (there != value)
+    fail(std::to_string(there) + " " + what + " where " + std::to_string(value) + " were expected");
+}
+
+std::size_t state_image::size(std::size_t now) {
+  std::uint64_t count = now;
+  raw(&count, sizeof count);
+  if (reading_ && count > bytes_.size() - at_) fail("a size that is too large");
+  return static_cast<std::size_t>(count);
+}
+
+void state_image::fail(const std::string& what) const {
+  throw state_error("the state of '" + part_ + "': " + what);
+}
+
+}  // namespace heddle
