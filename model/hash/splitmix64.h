@@ -20,6 +20,12 @@ class splitmix64 {
   /// The number that follows `n` others from `seed` on.
   static constexpr std::uint64_t at(std::uint64_t seed, std::uint64_t n) { return mixed(seed + (n + 1) * golden_step); }
 
+  /// Of a state_image.
+  template <class Image>
+  void exchange(Image& image) {
+    image(state_);
+  }
+
  private:
   static constexpr std::uint64_t mixed(std::uint64_t z) {
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;

@@ -51,9 +51,7 @@ class clock_timing {
 
     [[nodiscard]] std::uint64_t ticks_at(cycle_t cycle) const;
     [[nodiscard]] cycle_t cycle_at(std::uint64_t at) const;
-    void exchange(state_image& image) {
-      image(hertz, first, first_ticks, ticks, per_ticks, short_cycles, short_time);
-    }
+    void exchange(state_image& image) { image(hertz, first, first_ticks, ticks, per_ticks, short_cycles, short_time); }
   };
   [[nodiscard]] rate rate_of(double frequency_mhz, cycle_t first, std::uint64_t first_ticks) const;
 

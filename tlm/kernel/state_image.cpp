@@ -26,8 +26,11 @@ void state_image::part(const char* unit) {
 void state_image::same(std::uint64_t value, const char* what) {
   std::uint64_t there = value;
   raw(&there, sizeof there);
-  if (there != value)
-    fail(std::to_string(there) + " " + what + " where " + std::to_string(value) + " were expected");
+  if (there != value) fail(std::to_string(there) + " " + what + " where " + std::to_string(value) + " were expected");
+}
+
+void state_image::check_idle(bool holds, const char* what) {
+  if (!holds) throw std::logic_error(std::string("a checkpoint while ") + what);
 }
 
 std::size_t state_image::size(std::size_t now) {
@@ -37,8 +40,6 @@ std::size_t state_image::size(std::size_t now) {
   return static_cast<std::size_t>(count);
 }
 
-void state_image::fail(const std::string& what) const {
-  throw state_error("the state of '" + part_ + "': " + what);
-}
+void state_image::fail(const std::string& what) const { throw state_error("the state of '" + part_ + "': " + what); }
 
 }  // namespace heddle

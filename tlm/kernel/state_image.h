@@ -13,6 +13,7 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <systemc>
 #include <type_traits>
 #include <unordered_map>
 #include <utility>
@@ -54,6 +55,9 @@ class state_image {
   void raw(void* data, std::size_t count);
   /// The part of a unit begins. Throws state_error if that of another one is in the image.
   void part(const char* unit);
+  /// A state is only written and read while nothing is in flight. Throws std::logic_error, "a checkpoint while `what`",
+  /// if that does not hold.
+  static void check_idle(bool holds, const char* what);
   /// A number that the machine's parameters give. Throws state_error if another one is in the image.
   void same(std::uint64_t value, const char* what);
   /// The items of a container whose size the machine's parameters give.
@@ -95,6 +99,11 @@ class state_image {
     v = byte != 0;
   }
   void item(std::string& v) { sized(v); }
+  void item(sc_core::sc_time& v) {
+    sc_core::sc_time::value_type ticks = v.value();
+    raw(&ticks, sizeof ticks);
+    v = sc_core::sc_time::from_value(ticks);
+  }
   template <class T, std::size_t n>
   void item(std::array<T, n>& v) {
     sequence(v.data(), n);
@@ -175,7 +184,7 @@ class state_image {
   }
   template <class T>
   void sequence(T* data, std::size_t count) {
-    if constexpr ((std::is_arithmetic_v<T> || std::is_enum_v<T>) && !std::is_same_v<T, bool>)
+    if constexpr ((std::is_arithmetic_v<T> || std::is_enum_v<T>)&&!std::is_same_v<T, bool>)
       raw(data, count * sizeof(T));
     else
       for (std::size_t i = 0; i < count; ++i) item(data[i]);

@@ -4,6 +4,7 @@
 #include <systemc>
 #include <tlm>
 
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 #include "heddle/tlm/port/bound_interface.h"
 #include "heddle/tlm/port/protocol_error.h"
@@ -111,6 +112,12 @@ class at_initiator_port final : private tlm::tlm_bw_transport_if<> {
     tlm::tlm_phase phase = tlm::END_RESP;
     sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
     target().nb_transport_fw(p, phase, delay);
+  }
+
+  /// While no request and no response is between its phases.
+  void exchange(state_image& image) {
+    state_image::check_idle(requesting_ == nullptr && responding_ == nullptr, "a socket of an initiator is in use");
+    image(free_at_);
   }
 
   /// Reports a violation by the target that only the unit can see.

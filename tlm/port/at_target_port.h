@@ -8,6 +8,7 @@
 #include <tlm>
 
 #include "heddle/tlm/kernel/ring.h"
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 #include "heddle/tlm/port/bound_interface.h"
 #include "heddle/tlm/port/protocol_error.h"
@@ -173,6 +174,12 @@ class at_target_port final : private tlm::tlm_fw_transport_if<> {
   /// Those that the port has rather than the unit: held, queued responses, a response in flight.
   [[nodiscard]] std::uint64_t inside() const {
     return responses_.size() + (held_ != nullptr) + (answering_ != nullptr);
+  }
+
+  /// While no request is open.
+  void exchange(state_image& image) {
+    state_image::check_idle(open_ == 0 && inside() == 0, "a target has requests");
+    image(held_from_, response_free_);
   }
 
   /// Reports a violation by the initiator that only the unit can see.

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "heddle/tlm/kernel/state_image.h"
+
 namespace heddle {
 
 /// What the accesses of one instruction have moved, on one SM. Sectors have 32 bytes.
@@ -34,6 +36,7 @@ struct instruction_traffic {
   std::uint64_t fetched_sectors = 0;  // that the L2 read from device memory for it
 
   void add(const instruction_traffic& o);
+  void exchange(state_image& image) { image.numbers(*this); }
 };
 
 /// How often an instruction has executed.

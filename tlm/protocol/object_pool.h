@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <type_traits>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/protocol/poison.h"
 
 namespace heddle {
@@ -46,6 +49,21 @@ class object_pool {
   [[nodiscard]] std::size_t in_use() const { return all_.size() - free_.size(); }
   /// All objects, those in the pool too, in the order of their first use.
   [[nodiscard]] const std::vector<std::unique_ptr<T>>& all() const { return all_; }
+  /// How many objects there are and the order in which they are taken, while none is out of the pool; what they hold is
+  /// undefined. It is read into a pool of which none was ever taken; `arguments` construct its objects.
+  template <class... Arguments>
+  void exchange(state_image& image, const Arguments&... arguments) {
+    state_image::check_idle(in_use() == 0, "an object is out of its pool");
+    std::unordered_map<const T*, std::uint32_t> index;
+    for (const auto& o : all_) index.emplace(o.get(), static_cast<std::uint32_t>(index.size()));
+    std::vector<std::uint32_t> order;
+    for (const T* o : free_) order.push_back(index[o]);
+    image(order);
+    if (!image.reading()) return;
+    if (!all_.empty()) throw state_error("a state is read into a pool that was used");
+    while (all_.size() < order.size()) all_.push_back(std::make_unique<T>(arguments...));
+    for (const std::uint32_t i : order) give_back(*all_.at(i));
+  }
 
  private:
   static constexpr bool is_plain = std::is_trivially_copyable_v<T> && std::is_same_v<T, Watched>;

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "heddle/tlm/kernel/state_image.h"
+
 namespace heddle {
 
 /// The global addresses that a program may access: disjoint intervals, kept sorted.
@@ -36,11 +38,13 @@ class address_ranges {
     if (h.version != version_) h = {0, 0, version_};
   }
   [[nodiscard]] std::size_t size() const { return ranges_.size(); }
+  void exchange(state_image& image) { image(ranges_, version_); }
 
  private:
   struct range {
     std::uint64_t begin;
     std::uint64_t end;
+    void exchange(state_image& image) { image(begin, end); }
   };
   [[nodiscard]] std::vector<range>::const_iterator at_or_after(std::uint64_t base) const;
   std::vector<range> ranges_;

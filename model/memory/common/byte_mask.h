@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "heddle/isa/set_bits.h"
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/protocol/gpu_request.h"
 
 namespace heddle {
@@ -59,6 +60,8 @@ class byte_mask {
   /// The eight bits of bytes 8k .. 8k+7.
   [[nodiscard]] unsigned octet(unsigned k) const { return static_cast<unsigned>(half_[k / 8] >> (k % 8 * 8)) & 0xff; }
   void or_octet(unsigned k, unsigned bits) { half_[k / 8] |= std::uint64_t{bits} << (k % 8 * 8); }
+
+  void exchange(state_image& image) { image(half_); }
 
   byte_mask() = default;
 

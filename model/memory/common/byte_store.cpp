@@ -112,6 +112,38 @@ void byte_store::write(std::uint64_t address, const std::uint8_t* data, std::siz
   }
 }
 
+// The pages with a byte that is not zero, in ascending order.
+std::vector<std::uint64_t> byte_store::pages_in_use() const {
+  std::vector<std::uint64_t> numbers;
+  for (const auto& [number, r] : regions_)
+    for (unsigned i = 0; i < region_pages; ++i) {
+      const std::uint8_t* const p = r.pages[i];
+      if (p == nullptr || (p[0] == 0 && std::memcmp(p, p + 1, page_bytes - 1) == 0)) continue;
+      numbers.push_back(number * region_pages + i);
+    }
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
+}
+
+void byte_store::remove_all() {
+  regions_.clear();
+  chunks_.clear();
+  fresh_ = nullptr;
+  fresh_pages_ = 0;
+  pages_ = 0;
+  recent_.assign(recent_pages, recent{});
+  region_number_ = ~std::uint64_t{0};
+  region_ = nullptr;
+}
+
+void byte_store::exchange(state_image& image) {
+  std::vector<std::uint64_t> numbers;
+  if (image.reading()) remove_all();
+  else numbers = pages_in_use();
+  image(numbers);
+  for (const std::uint64_t n : numbers) image.raw(image.reading() ? make(n) : find(n), page_bytes);
+}
+
 void byte_store::serve(tlm::tlm_generic_payload& payload, std::uint64_t address) {
   const unsigned length = payload.get_data_length();
   const unsigned width = payload.get_streaming_width();

@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "heddle/tlm/kernel/state_image.h"
+
 namespace heddle {
 
 /// The bytes of a memory, in pages that are allocated at the first write of a nonzero byte; all other bytes are zero.
@@ -26,6 +28,8 @@ class byte_store {
   std::uint8_t* make_page(std::uint64_t number) { return make(number); }
   /// Host memory allocated for pages, in bytes.
   [[nodiscard]] std::uint64_t allocated_bytes() const { return pages_ * page_bytes; }
+  /// All bytes. Pages of zeros are left out: they do not exist after reading. Pointers to pages become invalid.
+  void exchange(state_image& image);
 
  private:
   static constexpr unsigned recent_pages = 64;
@@ -44,6 +48,8 @@ class byte_store {
 
   [[nodiscard]] std::uint8_t* find(std::uint64_t number) const;
   std::uint8_t* make(std::uint64_t number);
+  [[nodiscard]] std::vector<std::uint64_t> pages_in_use() const;
+  void remove_all();
 
   std::unordered_map<std::uint64_t, region> regions_;
   // Pages are cut from chunks, each as large as all before it, up to what the system has a page of its own for.

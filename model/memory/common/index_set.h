@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "heddle/isa/set_bits.h"
+#include "heddle/tlm/kernel/state_image.h"
 
 namespace heddle {
 
@@ -21,6 +22,7 @@ class index_set {
     for (std::size_t w = 0; w < words_.size(); ++w)
       for (const unsigned bit : set_bits(words_[w])) f(static_cast<unsigned>(w * 64) + bit);
   }
+  void exchange(state_image& image) { image.each(words_); }
 
  private:
   std::vector<std::uint64_t> words_;

@@ -35,4 +35,10 @@ void lost_locality::replace(unsigned index, const holder& by) {
   next_[old.warp] = next_[old.warp] + 1 < tags_per_warp_ ? next_[old.warp] + 1 : 0;
 }
 
+void lost_locality::exchange(state_image& image) {
+  image(places_);
+  image.each(victims_);
+  image.each(next_);
+}
+
 }  // namespace heddle

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 
 namespace heddle {
@@ -26,11 +27,13 @@ class lost_locality {
   void missed(unsigned index, std::uint64_t line, unsigned warp, cycle_t cycle);
   /// A prefetched line, which belongs to no warp, is allocated at the index.
   void prefetched(unsigned index, std::uint64_t line);
+  void exchange(state_image& image);
 
  private:
   struct holder {
     std::uint64_t line = 0;
     unsigned warp = ~0u;
+    void exchange(state_image& image) { image(line, warp); }
   };
   void replace(unsigned index, const holder& by);
 

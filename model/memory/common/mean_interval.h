@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "heddle/tlm/kernel/state_image.h"
+
 namespace heddle {
 
 /// Converts steps that take a fractional number of cycles on average to whole cycles: the remainder is carried over to
@@ -19,6 +21,7 @@ class mean_interval {
     rest_ %= ticks_per_cycle;
     return cycles;
   }
+  void exchange(state_image& image) { image(rest_); }
 
  private:
   static constexpr unsigned ticks_per_cycle = 1024;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/memory/common/random_delay.h"
 
+#include "heddle/config/error.h"
+
 namespace heddle {
 
 random_delay::random_delay(sc_core::sc_module_name name, const sc_core::sc_time& longest, std::uint64_t seed)
@@ -90,6 +92,12 @@ void random_delay::response_ended(tlm::tlm_generic_payload& p) {
   } else {
     --in_flight_;
   }
+}
+
+void random_delay::exchange(state_image& image) {
+  image.part(name());
+  invariant(in_flight_ == 0 && due_.empty() && responses_.empty(), "a checkpoint while a delay has transactions");
+  image(random_, target_, memory_, order_, accepted_, transactions_);
 }
 
 }  // namespace heddle

@@ -16,6 +16,7 @@
 
 #include "heddle/hash/splitmix64.h"
 #include "heddle/tlm/kernel/event_clock.h"
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/port/at_initiator_port.h"
 #include "heddle/tlm/port/at_target_port.h"
 
@@ -33,6 +34,7 @@ class random_delay : public sc_core::sc_module, private at_target_unit, private 
   [[nodiscard]] bool idle() const { return in_flight_ == 0; }
   /// Transactions begun.
   [[nodiscard]] std::uint64_t transactions() const { return transactions_; }
+  void exchange(state_image& image);
 
  private:
   enum class step : std::uint8_t { begin_request, end_request, begin_response, end_response };

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "heddle/memory/common/policies/replacement_policy.h"
+#include "heddle/tlm/kernel/state_image.h"
 
 namespace heddle {
 
@@ -34,6 +35,7 @@ class replacement {
     for (unsigned w = 0;; ++w)
       if (open(w) && number-- == 0) return w;
   }
+  void exchange(state_image& image) { policy_->exchange(image); }
 
  private:
   std::unique_ptr<replacement_policy> policy_;

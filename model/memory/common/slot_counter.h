@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 
 namespace heddle {
@@ -29,6 +30,7 @@ class slot_counter {
   [[nodiscard]] bool has_room() const { return used_ < capacity_; }
   [[nodiscard]] unsigned used() const { return used_; }
   [[nodiscard]] const unsigned& level() const { return used_; }
+  void exchange(state_image& image) { image(used_, freed_, freed_at_); }
 
  private:
   unsigned capacity_;

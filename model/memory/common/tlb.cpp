@@ -50,4 +50,9 @@ void tlb::check_invariants() const {
   }
 }
 
+void tlb::exchange(state_image& image) {
+  image.each(entries_);
+  image(recent_, clock_, counters);
+}
+
 }  // namespace heddle

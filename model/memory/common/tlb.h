@@ -12,6 +12,7 @@
 
 #include "heddle/config/parameters.h"
 #include "heddle/memory/common/per_launch.h"
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 
 namespace heddle {
@@ -22,6 +23,7 @@ struct tlb_counters {
   std::uint64_t hits = 0;
   std::uint64_t misses = 0;
   std::uint64_t pending_hits = 0;  // the translation was being fetched already
+  void exchange(state_image& image) { image.numbers(*this); }
 };
 
 class tlb {
@@ -36,12 +38,14 @@ class tlb {
   per_launch<tlb_counters> counters;
   /// Throws internal_error if a launch's counters contradict each other.
   void check_invariants() const;
+  void exchange(state_image& image);
 
  private:
   struct entry {
     std::uint64_t page = ~std::uint64_t{0};
     cycle_t filled = 0;
     std::uint64_t used = 0;  // 0: empty
+    void exchange(state_image& image) { image(page, filled, used); }
   };
   unsigned page_shift_ = 0;
   unsigned miss_latency_;

@@ -10,6 +10,7 @@ class random_replacement : public replacement_policy {
   [[nodiscard]] bool renews() const override { return false; }
   [[nodiscard]] bool in_order() const override { return false; }
   unsigned choose(unsigned candidates) override { return static_cast<unsigned>(generator_.below(candidates)); }
+  void exchange(state_image& image) override { image(generator_); }
 
  private:
   splitmix64 generator_;

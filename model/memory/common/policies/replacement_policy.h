@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "heddle/config/choices.h"
+#include "heddle/tlm/kernel/state_image.h"
 
 namespace heddle {
 
@@ -22,6 +23,8 @@ class replacement_policy {
     (void)candidates;
     return 0;
   }
+  /// A policy with state describes it here.
+  virtual void exchange(state_image& image) { static_cast<void>(image); }
 };
 
 /// Creates the policy of a name. Each policy's source file specialises it; the names are in parameter_list.h.
