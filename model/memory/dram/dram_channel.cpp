@@ -350,6 +350,15 @@ void dram_channel::trace(sc_core::sc_trace_file* file) const {
   sc_core::sc_trace(file, row_misses_, base + ".row_misses");
 }
 
+void dram_channel::exchange(state_image& image) {
+  exchange_common(image);
+  image(timing_, queue_, *scheduler_, *row_policy_, *refresh_policy_);
+  image(quiet_until_, quiet_starving_, idle_, last_command_);
+  image.each(close_at_);
+  image(next_close_, next_refresh_, refreshing_, refresh_due_, refreshed_bank_, refresh_from_, refresh_until_);
+  image(refreshes_, bus_end_, work_since_, last_launch_, between_launches_, answered_at_, row_hits_, row_misses_);
+}
+
 void dram_channel::check_invariants() const {
   memory_model::check_invariants();
   cycle_t bus = between_launches_;

@@ -32,6 +32,7 @@ class dram_channel : public memory_model {
 
   void trace(sc_core::sc_trace_file* file) const override;
   void check_invariants() const override;
+  void exchange(state_image& image) override;
 
   /// Replaces a policy by one that has no name in the configuration. Call before the first request.
   void use(std::unique_ptr<dram_scheduler> scheduler) { scheduler_ = std::move(scheduler); }

@@ -35,6 +35,12 @@ void fixed_memory::enter(tlm::tlm_generic_payload& p, cycle_t arrival) {
   counters_of(launch_of(p)).busy_cycles += (bus_free_ >> 16) - (start >> 16);
 }
 
+void fixed_memory::exchange(state_image& image) {
+  exchange_common(image);
+  invariant(queue_.empty(), "a checkpoint while a memory channel has requests");
+  image(bus_free_);
+}
+
 cycle_t fixed_memory::work(cycle_t now) {
   while (!queue_.empty() && queue_.front().due <= now) {
     answer(*queue_.front().payload, now);

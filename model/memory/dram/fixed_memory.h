@@ -16,6 +16,8 @@ class fixed_memory : public memory_model {
  public:
   fixed_memory(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned index);
 
+  void exchange(state_image& image) override;
+
  private:
   struct entry {
     tlm::tlm_generic_payload* payload = nullptr;

@@ -121,6 +121,18 @@ void memory_model::trace(sc_core::sc_trace_file* file) const {
   sc_core::sc_trace(file, slots_.level(), std::string(name()) + ".requests_waiting");
 }
 
+void memory_model::exchange(state_image&) {
+  throw state_error(std::string("the memory '") + name() + "' has no state image");
+}
+
+void memory_model::exchange_common(state_image& image) {
+  image.part(name());
+  invariant(slots_.used() == 0, "a checkpoint while a memory channel has requests");
+  for (const auto& port : ports_) image(*port);
+  image.each(bytes_);
+  image(slots_, counters_);
+}
+
 void memory_model::check_invariants() const {
   std::size_t open = 0, inside = 0;
   for (const auto& p : ports_) {

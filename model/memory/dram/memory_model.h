@@ -18,6 +18,7 @@
 #include "heddle/memory/common/per_launch.h"
 #include "heddle/memory/common/slot_counter.h"
 #include "heddle/tlm/kernel/clock_domain.h"
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/port/at_target_port.h"
 
 namespace heddle {
@@ -38,6 +39,7 @@ struct memory_counters {
   std::uint64_t refresh_cycles = 0;
   std::uint64_t turnaround_cycles = 0;  // between reads and writes; column commands further apart than their data
   std::uint64_t row_cycles = 0;         // a row was closed or opened
+  void exchange(state_image& image) { image.numbers(*this); }
 };
 
 /// A memory channel that owns its bytes. A request takes effect when it arrives; the derived model decides when it is
@@ -53,6 +55,8 @@ class memory_model : public sc_core::sc_module, public clocked, private at_targe
   [[nodiscard]] bool idle() const;
   /// Throws internal_error if a request was lost.
   virtual void check_invariants() const;
+  /// While it is idle. A memory that does not describe its state throws state_error.
+  virtual void exchange(state_image& image);
   [[nodiscard]] const per_launch<memory_counters>& counters() const { return counters_; }
   /// For the one who builds the chip.
   void count_in(launch_index<memory_counters>& all) { counters_.join(all); }
@@ -79,6 +83,8 @@ class memory_model : public sc_core::sc_module, public clocked, private at_targe
   void answer(tlm::tlm_generic_payload& p, cycle_t due) { ports_[slice_in_channel(p)]->answer(p, due); }
   /// Frees the request's queue slot.
   void leave(cycle_t now) { slots_.give(now); }
+  /// The state of this class: the first part of that of a derived one.
+  void exchange_common(state_image& image);
   /// The longest queue of answers.
   [[nodiscard]] std::size_t answers_waiting() const;
   /// Within the channel: it decides bank and row.

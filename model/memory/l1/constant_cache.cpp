@@ -82,4 +82,10 @@ void constant_cache::trace(sc_core::sc_trace_file* file) const {
   sc_core::sc_trace(file, misses_, std::string(name()) + ".misses");
 }
 
+void constant_cache::exchange(state_image& image) {
+  image.part(name());
+  image.each(lines_);
+  image(clock_, misses_, counters);
+}
+
 }  // namespace heddle

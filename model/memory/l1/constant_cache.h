@@ -13,6 +13,7 @@
 
 #include "heddle/config/parameters.h"
 #include "heddle/memory/common/per_launch.h"
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/port/blocking_target.h"
 #include "heddle/tlm/protocol/on_chip_protocol.h"
 
@@ -24,6 +25,7 @@ struct constant_cache_counters {
   std::uint64_t hits = 0;
   std::uint64_t misses = 0;
   std::uint64_t pending_hits = 0;  // the line was being fetched already
+  void exchange(state_image& image) { image.numbers(*this); }
 };
 
 class constant_cache : public sc_core::sc_module, private blocking_target<on_chip_protocol_types> {
@@ -43,6 +45,7 @@ class constant_cache : public sc_core::sc_module, private blocking_target<on_chi
   /// Throws internal_error if a launch's counters contradict each other.
   void check_invariants() const;
   void trace(sc_core::sc_trace_file* file) const override;
+  void exchange(state_image& image);
 
  private:
   struct line {
@@ -51,6 +54,7 @@ class constant_cache : public sc_core::sc_module, private blocking_target<on_chi
     std::uint64_t used = 0;    // LRU time stamp, 0: empty
     std::uint32_t launch = 0;
     unsigned bank = 0;
+    void exchange(state_image& image) { image(number, filled, used, launch, bank); }
   };
   void b_transport(on_chip_access& access, sc_core::sc_time& delay) override;
 

@@ -26,6 +26,7 @@
 #include "heddle/memory/l1/fence_observer.h"
 #include "heddle/memory/l1/l1_tags.h"
 #include "heddle/memory/protocol/request_port.h"
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 #include "heddle/tlm/port/bound_interface.h"
 #include "heddle/tlm/port/phase_target.h"
@@ -62,6 +63,7 @@ struct l1_counters {
   std::uint64_t bulk_writes = 0;
   std::uint64_t bulk_sectors = 0;  // of these requests
   std::uint64_t nacks = 0;         // accesses nacked: no MSHR, or no room in the miss queue
+  void exchange(state_image& image) { image.numbers(*this); }
 };
 
 class l1_cache : public sc_core::sc_module, public clocked, private phase_target<l1_protocol_types> {
@@ -127,6 +129,8 @@ class l1_cache : public sc_core::sc_module, public clocked, private phase_target
   /// Throws internal_error if counters or the bookkeeping of requests contradict themselves.
   void check_invariants() const;
   void on_cycle(cycle_t cycle) override;
+  /// While it is idle.
+  void exchange(state_image& image);
   void trace(sc_core::sc_trace_file* file) const override;
 
  private:

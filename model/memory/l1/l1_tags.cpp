@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "heddle/config/error.h"
+
 namespace heddle {
 
 l1_tags::l1_tags(unsigned size_bytes, unsigned ways, replacement policy) : policy_(std::move(policy)) {
@@ -145,6 +147,35 @@ void l1_tags::invalidate_set(unsigned set) {
   }
   indices.insert(indices.end(), waiting.begin(), waiting.end());
   order(set, indices);
+}
+
+void l1_tags::exchange(state_image& image) {
+  image.same(sets_, "sets of an L1");
+  image.same(ways_, "ways of an L1");
+  image(policy_);
+  if (image.reading()) empty_all();
+  for (unsigned set = 0; set < sets_ && ways_ != 0; ++set) {
+    bool filled = generation_of_set_[set] == generation_;
+    image(filled);
+    if (!filled) continue;
+    if (image.reading()) make_empty(set);
+    exchange_set(image, set);
+  }
+}
+
+void l1_tags::exchange_set(state_image& image, unsigned set) {
+  for (unsigned k = set * ways_; k < (set + 1) * ways_; ++k) {
+    line_state& l = lines_[k];
+    invariant(l.mshr == none, "a checkpoint while a line of an L1 waits for its bytes");
+    image(tags_[k], l.valid, l.stored, l.before, l.behind);
+    for (unsigned s = 0; s < sectors_per_line; ++s)
+      if (l.valid >> s & 1) image.raw(data(k) + s * sector_bytes, sector_bytes);
+    if (!image.reading() || tags_[k] == empty) continue;
+    hint& h = hints_[hint_at(set, tags_[k])];
+    ++h.count;
+    h.way = k - set * ways_;
+  }
+  image(ends_[set].first, ends_[set].last);
 }
 
 }  // namespace heddle

@@ -7,6 +7,7 @@
 
 #include "heddle/hash/splitmix64.h"
 #include "heddle/memory/common/replacement.h"
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/protocol/gpu_request.h"
 
 namespace heddle {
@@ -46,6 +47,8 @@ class l1_tags {
   std::uint8_t* data(unsigned index) { return data_.get() + std::size_t{index} * line_bytes; }
   [[nodiscard]] unsigned sets() const { return sets_; }
   [[nodiscard]] unsigned ways() const { return ways_; }
+  /// While no line has a pending fill. It is read into a storage of the same size.
+  void exchange(state_image& image);
 
  private:
   // Makes the line the last of its set in the replacement order.
@@ -58,6 +61,7 @@ class l1_tags {
   void empty_all();
   void make_empty(unsigned set);
   void invalidate_set(unsigned set);
+  void exchange_set(state_image& image, unsigned set);
   [[nodiscard]] unsigned set_of(std::uint64_t number) const {
     return static_cast<unsigned>(set_mask_ != 0 || sets_ <= 1 ? number & set_mask_ : number % sets_);
   }

@@ -15,6 +15,7 @@
 #include "heddle/memory/common/per_launch.h"
 #include "heddle/memory/l2/flush_observer.h"
 #include "heddle/memory/l2/lost_write_observer.h"
+#include "heddle/tlm/kernel/state_image.h"
 
 namespace heddle {
 
@@ -39,6 +40,7 @@ struct l2_counters {
   std::uint64_t write_back_bytes = 0;
   std::uint64_t fetches = 0;  // reads from memory
   std::uint64_t fetch_bytes = 0;
+  void exchange(state_image& image) { image.numbers(*this); }
 };
 
 /// Debug transport to the memory also passes through it: images are loaded and read back consistently with dirty lines.
@@ -76,6 +78,11 @@ class l2_cache : public sc_core::sc_module {
   [[nodiscard]] virtual unsigned least_response_cycles() const { return 0; }
   /// Throws internal_error if counters do not add up or a request was lost.
   virtual void check_invariants() const {}
+  /// While it is idle. A cache that does not describe its state throws state_error.
+  virtual void exchange(state_image& image) {
+    static_cast<void>(image);
+    throw state_error(std::string("the L2 slice '") + name() + "' has no state image");
+  }
   [[nodiscard]] const per_launch<l2_counters>& counters() const { return counters_; }
   /// For the one who builds the chip.
   void count_in(launch_index<l2_counters>& all) { counters_.join(all); }

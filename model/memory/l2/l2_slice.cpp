@@ -237,6 +237,20 @@ bool l2_slice::idle() const {
   return hot_.port.idle() && hot_.memory.idle() && flushing_.empty() && flush_requests_.empty();
 }
 
+void l2_slice::exchange(state_image& image) {
+  image.part(name());
+  invariant(idle() && hot_.accesses.empty() && hot_.atomics.empty() && far_.empty() && misses_ == 0,
+            "a checkpoint while an L2 slice has requests");
+  if (regions_ != nullptr && !regions_->empty())
+    throw state_error(std::string(name()) + " accesses memory of the host, which has no state image");
+  image(counters_, hot_.port, hot_.memory, hot_.lines, hot_.slots, hot_.next_access);
+  image.each(hot_.free_mshrs);
+  image(hot_.free_waiters, hot_.atomic_free, hot_.array_free, fences_);
+  image.each(copies_);
+  image(sectors_hit_, sectors_missed_, lines_in_, stall_cycles_);
+  if (image.reading()) hot_.waiters.assign(hot_.free_waiters.size(), waiter{});
+}
+
 void l2_slice::trace(sc_core::sc_trace_file* file) const {
   const std::string base = name();
   sc_core::sc_trace(file, queued_, base + ".requests_waiting");

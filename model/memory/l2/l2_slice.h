@@ -27,6 +27,7 @@
 #include "heddle/memory/l2/memory_port.h"
 #include "heddle/tlm/kernel/clock_domain.h"
 #include "heddle/tlm/kernel/ring.h"
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/port/at_target_port.h"
 #include "heddle/tlm/protocol/gpu_request.h"
 #include "heddle/tlm/protocol/object_pool.h"
@@ -64,6 +65,7 @@ class l2_slice : public l2_cache, public clocked, private at_target_unit {
     return static_cast<unsigned>(std::min(pipeline_, code_pipeline_));
   }
   void check_invariants() const override;
+  void exchange(state_image& image) override;
 
   /// Requests of SMs for which `far_sms` is true come from the other partition of the L2: they are answered
   /// `latency_cycles` later, but for reads of sectors that this partition has a copy of. Call before the simulation

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "heddle/config/error.h"
+
 namespace heddle {
 
 line_store::line_store(unsigned sets, unsigned ways, replacement policy)
@@ -48,9 +50,13 @@ std::uint32_t line_store::victim(std::uint64_t line) {
 void line_store::install(std::uint32_t slot, std::uint64_t line) {
   tags_[slot] = line;
   states_[slot] = state{};
-  const unsigned way = slot % ways_;
-  marks_[slot / ways_ * groups_ + way / group_ways][way % group_ways] = mark_of(line);
+  set_mark(slot);
   renew(slot);
+}
+
+void line_store::set_mark(std::uint32_t slot) {
+  const unsigned way = slot % ways_;
+  marks_[slot / ways_ * groups_ + way / group_ways][way % group_ways] = mark_of(tags_[slot]);
 }
 
 // Makes the slot the last of its set in the replacement order.
@@ -63,6 +69,33 @@ void line_store::renew(std::uint32_t slot) {
   while (*at != way) ++at;
   std::memmove(at, at + 1, static_cast<std::size_t>(last - at) * sizeof *at);
   *last = way;
+}
+
+void line_store::exchange(state_image& image) {
+  image.same(sets_, "sets of an L2 slice");
+  image.same(ways_, "ways of an L2 slice");
+  if (image.reading()) empty_all();
+  image(policy_);
+  image.each(order_);
+  for (std::uint32_t slot = 0; slot < slots(); ++slot) {
+    bool here = occupied(slot);
+    image(here);
+    if (here) exchange_line(image, slot);
+  }
+}
+
+// Of its bytes, only those that are valid have a value.
+void line_store::exchange_line(state_image& image, std::uint32_t slot) {
+  state& s = states_[slot];
+  invariant(s.mshr == none, "a checkpoint while a line of the L2 waits for its bytes");
+  image(tags_[slot], s.valid, s.dirty, s.launch);
+  if (image.reading()) set_mark(slot);
+  for (unsigned first = 0; first < line_bytes;) {
+    unsigned end = first;
+    while (end < line_bytes && s.valid.test(end)) ++end;
+    image.raw(data(slot) + first, end - first);
+    first = std::max(end, first + 1);
+  }
 }
 
 }  // namespace heddle

@@ -12,6 +12,7 @@
 #include "heddle/memory/common/byte_mask.h"
 #include "heddle/memory/common/replacement.h"
 #include "heddle/memory/common/untouched_bytes.h"
+#include "heddle/tlm/kernel/state_image.h"
 
 namespace heddle {
 
@@ -73,6 +74,9 @@ class line_store {
     return bytes_.get() + std::size_t{slot} * line_bytes;
   }
 
+  /// While no line has an outstanding miss.
+  void exchange(state_image& image);
+
  private:
   static constexpr std::uint64_t empty = ~std::uint64_t{0};
   [[nodiscard]] std::uint32_t set_of(std::uint64_t line) const {
@@ -90,6 +94,8 @@ class line_store {
   typedef std::uint16_t mark_group __attribute__((vector_size(2 * group_ways)));
   static std::uint16_t mark_of(std::uint64_t line) { return static_cast<std::uint16_t>(golden_hash(line) >> 48); }
   void renew(std::uint32_t slot);
+  void set_mark(std::uint32_t slot);
+  void exchange_line(state_image& image, std::uint32_t slot);
   unsigned groups_;  // per set
   std::vector<mark_group> marks_;
   std::vector<std::uint16_t> order_;  // by set: its ways, in replacement order

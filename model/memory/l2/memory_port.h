@@ -10,6 +10,7 @@
 #include "heddle/memory/common/byte_mask.h"
 #include "heddle/tlm/kernel/prefetch.h"
 #include "heddle/tlm/kernel/ring.h"
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 #include "heddle/tlm/port/at_initiator_port.h"
 #include "heddle/tlm/protocol/gpu_request.h"
@@ -104,6 +105,8 @@ class memory_port : private at_initiator_unit {
   /// For a debug write: changes the overlapping bytes of queued writes. A write that has been sent can no longer be
   /// changed, so a second write with the differing bytes follows it.
   added_writes patch(std::uint64_t line_address, const std::uint8_t* image, const byte_mask& bytes);
+  /// While it is idle.
+  void exchange(state_image& image);
 
  private:
   friend class at_initiator_port<memory_port>;

@@ -221,4 +221,20 @@ void crossbar::check_invariants() const {
   invariant(buffered + flying == packets_in_use_, "crossbar: packets in buffers and on wires = packets inside");
 }
 
+void crossbar::exchange(state_image& image) {
+  invariant(idle(), "a checkpoint while the interconnect has packets");
+  image(free_packets_);
+  image.each(slots_);
+  image.each(input_free_);
+  image.each(output_free_);
+  image.each(grantable_);
+  image.each(first_input_);
+  image.each(last_pop_);
+  image(next_grant_, busy_ticks_, packets_in_, packets_out_, bytes_);
+  for (shared_state& s : shared_) image.each(s.free);
+  if (!image.reading()) return;
+  packets_.assign(free_packets_.size(), packet{});
+  granted_.clear();
+}
+
 }  // namespace heddle

@@ -7,6 +7,7 @@
 
 #include "heddle/isa/set_bits.h"
 #include "heddle/memory/common/slot_counter.h"
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 
 namespace heddle {
@@ -92,6 +93,8 @@ class crossbar {
   [[nodiscard]] std::uint64_t packets_in() const { return packets_in_; }
   [[nodiscard]] std::uint64_t packets_out() const { return packets_out_; }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+  /// While it is idle.
+  void exchange(state_image& image);
   /// Throws internal_error if packets were lost or duplicated.
   void check_invariants() const;
 

@@ -318,6 +318,22 @@ cycle_t interconnect::admit_responses(cycle_t now) {
   return next;
 }
 
+void interconnect::sm_port::exchange(state_image& image) {
+  invariant(!undecided && earliest.empty(), "a checkpoint while the interconnect has a request of an SM");
+  image(port, first_open);
+  if (image.reading()) times = cycle_cache();
+}
+
+void interconnect::exchange(state_image& image) {
+  image.part(name());
+  invariant(idle() && open_routes_ == 0 && held_now_ == 0 && announced_ == 0,
+            "a checkpoint while the interconnect has transactions");
+  image(requests_, responses_);
+  for (const auto& port : sm_ports_) image(*port);
+  for (const auto& port : slice_ports_) image(*port);
+  image(held_requests_, held_responses_);
+}
+
 void interconnect::trace(sc_core::sc_trace_file* file) const {
   const std::string base = name();
   for (unsigned i = 0; i < sm_ports_.size(); ++i) {

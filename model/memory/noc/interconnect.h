@@ -20,6 +20,7 @@
 #include "heddle/memory/common/index_set.h"
 #include "heddle/memory/noc/crossbar.h"
 #include "heddle/tlm/kernel/clock_domain.h"
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/port/at_initiator_port.h"
 #include "heddle/tlm/port/at_target_port.h"
 #include "heddle/tlm/protocol/gpu_request.h"
@@ -46,6 +47,8 @@ class interconnect : public sc_core::sc_module, public clocked {
     requests_.restart();
     responses_.restart();
   }
+  /// While it is idle.
+  void exchange(state_image& image);
   /// Throws internal_error if a packet was lost or duplicated.
   void check_invariants() const;
 
@@ -115,6 +118,7 @@ class interconnect : public sc_core::sc_module, public clocked {
     }
     void wake_for_held(clock_port&, cycle_t) {}  // take_request does
     void take(const request& r) { owner.take_request(*this, r); }
+    void exchange(state_image& image);
     void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) { owner.blocking(p, delay); }
     unsigned transport_dbg(tlm::tlm_generic_payload& p) { return owner.debug(p); }
 
@@ -133,6 +137,7 @@ class interconnect : public sc_core::sc_module, public clocked {
     slice_port(interconnect& owner, unsigned index);
     void request_ended(cycle_t free_at) { owner.clock_.wake_at(free_at); }
     bool take_response(tlm::tlm_generic_payload& p, cycle_t arrival) { return owner.take_response(*this, p, arrival); }
+    void exchange(state_image& image) { image(port, held_from); }
 
     interconnect& owner;
     unsigned index;

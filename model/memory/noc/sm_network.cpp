@@ -103,6 +103,17 @@ void sm_network::restart() {
   clusters_ = 0;
 }
 
+void sm_network::meeting::exchange(state_image& image) {
+  invariant(arrived == 0 && arrivals.empty(), "a checkpoint while blocks wait for others of their cluster");
+  image(left);
+}
+
+void sm_network::exchange(state_image& image) {
+  image.part(name());
+  invariant(idle(), "a checkpoint while messages between SMs are in flight");
+  image(barriers_completed, messages, least_cycles_, meetings_, clusters_);
+}
+
 void sm_network::check_invariants() const {
   for (const auto& [key, m] : meetings_)
     invariant((m.arrived != 0) == !m.arrivals.empty(), "a cluster's arrivals are not those that were sent");

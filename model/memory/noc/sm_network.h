@@ -16,6 +16,7 @@
 
 #include "heddle/config/parameters.h"
 #include "heddle/tlm/kernel/clock_domain.h"
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/port/phase_target.h"
 #include "heddle/tlm/protocol/cluster_protocol.h"
 
@@ -44,6 +45,8 @@ class sm_network : public sc_core::sc_module, public clocked, public phase_targe
   /// For a reset: no cluster is left.
   void restart();
   void check_invariants() const;
+  /// While it is idle and no block waits at the barrier of its cluster.
+  void exchange(state_image& image);
 
   void on_cycle(cycle_t cycle) override;
   tlm::tlm_sync_enum nb_transport_fw(cluster_transaction& t, cluster_phase& phase, sc_core::sc_time& delay) override;
@@ -63,6 +66,7 @@ class sm_network : public sc_core::sc_module, public clocked, public phase_targe
     std::uint32_t arrived = 0;                  // blocks that have arrived in the present phase
     std::uint32_t left = 0;                     // blocks that have exited
     std::vector<cluster_transaction> arrivals;  // of the present phase, in the order in which they came
+    void exchange(state_image& image);
   };
   void release(meeting& m, cycle_t cycle);
   void pass_on(cluster_transaction& t, cluster_phase phase, const sc_core::sc_time& delay);

@@ -7,6 +7,7 @@
 
 #include "heddle/config/error.h"
 #include "heddle/tlm/kernel/clock_timing.h"
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/port/bound_interface.h"
 #include "heddle/tlm/port/phase_initiator.h"
 #include "heddle/tlm/protocol/l1_protocol.h"
@@ -48,6 +49,7 @@ class l1_port final : private phase_initiator<l1_protocol_types> {
     nacked_ = true;
     return l1_answer::nacked;
   }
+  void exchange(state_image& image) { image(nacked_); }
 
  private:
   tlm::tlm_sync_enum nb_transport_bw(l1_access& access, l1_phase& phase, sc_core::sc_time&) override {

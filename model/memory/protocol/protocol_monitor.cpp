@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/memory/protocol/protocol_monitor.h"
 
+#include "heddle/config/error.h"
 #include "heddle/tlm/port/protocol_error.h"
 
 namespace heddle {
@@ -228,6 +229,12 @@ void protocol_monitor::b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time
   pass_through::b_transport(p, delay);
   if (!violated_ && p.get_response_status() == tlm::TLM_INCOMPLETE_RESPONSE)
     violation("the response status is not set when b_transport returns", "14.17, response status");
+}
+
+void protocol_monitor::exchange(state_image& image) {
+  image.part(name());
+  invariant(idle(), "a checkpoint while a protocol monitor has transactions");
+  image(transactions_, violated_);
 }
 
 void protocol_monitor::trace(sc_core::sc_trace_file* file) const {

@@ -11,6 +11,7 @@
 #include <tlm>
 #include <unordered_map>
 
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/port/pass_through.h"
 
 namespace heddle {
@@ -34,6 +35,8 @@ class protocol_monitor : public sc_core::sc_module, private pass_through<> {
   /// True after a violation was reported.
   [[nodiscard]] bool violated() const { return violated_; }
   void trace(sc_core::sc_trace_file* file) const override;
+  /// While it is idle.
+  void exchange(state_image& image);
 
  private:
   enum class stage : std::uint8_t { requested, accepted, responding };

@@ -64,4 +64,9 @@ line_payload* request_port::take(cycle_t cycle) {
   return payload;
 }
 
+void request_port::exchange(state_image& image) {
+  invariant(idle() && responses_.empty(), "a checkpoint while an SM has requests to the L2");
+  image(port_, order_);
+}
+
 }  // namespace heddle

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "heddle/tlm/kernel/ring.h"
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 #include "heddle/tlm/port/at_initiator_port.h"
 #include "heddle/tlm/protocol/gpu_request.h"
@@ -37,6 +38,8 @@ class request_port : private at_initiator_unit {
   [[nodiscard]] const unsigned& queued() const { return queued_; }
   /// Requests sent whose response take() has not returned yet.
   [[nodiscard]] const unsigned& in_flight() const { return in_flight_; }
+  /// While it is idle.
+  void exchange(state_image& image);
 
  private:
   struct response {

@@ -5,6 +5,7 @@
 
 #include "heddle/config/parameters.h"
 #include "heddle/memory/dram/timing/dram_queue.h"
+#include "heddle/tlm/kernel/state_image.h"
 
 namespace heddle {
 
@@ -22,6 +23,8 @@ class dram_scheduler {
   /// At least one request is in the queue; it may not be ready yet. A chosen command must be possible in cycle `now`
   /// (dram_queue::earliest).
   virtual dram_choice select(const dram_queue& queue, cycle_t now) = 0;
+  /// A policy with state describes it here.
+  virtual void exchange(state_image& image) { static_cast<void>(image); }
 };
 
 /// Creates the scheduler of a name. Each scheduler's source file specialises it; the names are in parameter_list.h.

@@ -6,6 +6,7 @@
 
 #include "heddle/config/parameters.h"
 #include "heddle/tlm/kernel/clock_timing.h"
+#include "heddle/tlm/kernel/state_image.h"
 
 namespace heddle {
 
@@ -21,6 +22,8 @@ class refresh_policy {
   /// What refresh `count`, from 0 on, refreshes: a bank, or all_banks. A channel without requests may skip refreshes of
   /// the past that leave no trace.
   [[nodiscard]] virtual unsigned bank(std::uint64_t count) const = 0;
+  /// A policy with state describes it here.
+  virtual void exchange(state_image& image) { static_cast<void>(image); }
 };
 
 /// Creates the policy of a name. Each policy's source file specialises it; the names are in parameter_list.h.

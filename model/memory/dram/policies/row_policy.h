@@ -5,6 +5,7 @@
 
 #include "heddle/config/parameters.h"
 #include "heddle/tlm/kernel/clock_timing.h"
+#include "heddle/tlm/kernel/state_image.h"
 
 namespace heddle {
 
@@ -17,6 +18,8 @@ class row_policy {
   /// from which on the row is to be closed if none comes: `now` to close it with this command (RDA, WRA), `never` to
   /// leave it open.
   virtual cycle_t close_at(unsigned bank, cycle_t now) = 0;
+  /// A policy with state describes it here.
+  virtual void exchange(state_image& image) { static_cast<void>(image); }
 };
 
 /// Creates the policy of a name. Each policy's source file specialises it; the names are in parameter_list.h.

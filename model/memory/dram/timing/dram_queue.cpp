@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "heddle/config/error.h"
+
 namespace heddle {
 
 dram_queue::dram_queue(const dram_parameters& parameters, const dram_timing& timing)
@@ -71,6 +73,12 @@ void dram_queue::erase(std::size_t i) {
   all_hits_ -= r.hit;
   --ready_;
   entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(i));
+}
+
+void dram_queue::exchange(state_image& image) {
+  invariant(entries_.empty() && ready_ == 0 && all_hits_ == 0, "a checkpoint while a DRAM channel has requests");
+  image.each(banks_);
+  image(open_banks_, starving_);
 }
 
 }  // namespace heddle

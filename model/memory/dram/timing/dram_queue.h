@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "heddle/memory/dram/timing/dram_timing.h"
+#include "heddle/tlm/kernel/state_image.h"
 
 namespace heddle {
 
@@ -69,6 +70,8 @@ class dram_queue {
   void hold_back(unsigned bank);
   void erase(std::size_t i);
   [[nodiscard]] const std::uint32_t& open_banks() const { return open_banks_; }
+  /// While it is empty.
+  void exchange(state_image& image);
 
  private:
   struct bank_state {
@@ -76,6 +79,7 @@ class dram_queue {
     unsigned hits = 0;
     bool open = false;
     bool held_back = false;
+    void exchange(state_image& image) { image(row, hits, open, held_back); }
   };
   [[nodiscard]] bool hits_now(const dram_request& r) const {
     const bank_state& b = banks_[r.bank];

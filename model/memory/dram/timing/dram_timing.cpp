@@ -109,4 +109,13 @@ void dram_timing::issue(dram_command c, unsigned bank, cycle_t cycle) {
   if (window_ != 0 && c == dram_command::act) count_activate(rank_of(bank), cycle);
 }
 
+void dram_timing::exchange(state_image& image) {
+  image(channel_, unreserved_);
+  image.each(ranks_);
+  image.each(groups_);
+  image.each(banks_);
+  image.each(activates_);
+  image.each(oldest_);
+}
+
 }  // namespace heddle

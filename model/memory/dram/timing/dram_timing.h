@@ -9,6 +9,7 @@
 
 #include "heddle/config/dram_standard.h"
 #include "heddle/tlm/kernel/clock_timing.h"
+#include "heddle/tlm/kernel/state_image.h"
 
 namespace heddle {
 
@@ -47,12 +48,14 @@ class dram_timing {
   }
   /// Cycles between the bursts of a request, which are all in one bank.
   [[nodiscard]] cycle_t burst_interval() const { return burst_interval_; }
+  void exchange(state_image& image);
 
  private:
   enum slot : unsigned { activate, precharge, read, write, refresh_all, refresh_bank, none };
   static constexpr unsigned slots = none + 1;  // the last is never read
   struct alignas(64) times {                   // a cache line
     std::array<cycle_t, slots> at{};
+    void exchange(state_image& image) { image(at); }
   };
   struct compiled_row {
     dram_level level;
