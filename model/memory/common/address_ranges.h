@@ -38,7 +38,10 @@ class address_ranges {
     if (h.version != version_) h = {0, 0, version_};
   }
   [[nodiscard]] std::size_t size() const { return ranges_.size(); }
-  void exchange(state_image& image) { image(ranges_, version_); }
+  void exchange(state_image& image) {
+    image(ranges_);
+    if (image.reading()) ++version_;
+  }
 
  private:
   struct range {
