@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <deque>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <systemc>
 #include <tlm>
@@ -149,6 +150,7 @@ struct variant {
   bool watches_locality = false;
   unsigned far_cycles = 0;
   unsigned resized_to = 0;  // bytes of the L1s; 0: they keep their size
+  friend void PrintTo(const variant& v, std::ostream* to) { *to << v.name; }
 };
 
 gpu_config config_of(const variant& v) {
