@@ -16,6 +16,26 @@ void state_image::raw(void* data, std::size_t count) {
   at_ += count;
 }
 
+// Before each eight words a byte tells which of them are not 0.
+void state_image::sparse(void* words, std::size_t bytes) {
+  constexpr std::size_t word = sizeof(std::uint64_t), together = 8;
+  auto* const data = static_cast<std::uint8_t*>(words);
+  for (std::size_t first = 0; first < bytes; first += together * word) {
+    const std::size_t count = std::min(together, (bytes - first) / word);
+    std::uint8_t present = 0;
+    for (std::size_t k = 0; k < count; ++k) {
+      std::uint64_t value = 0;
+      std::memcpy(&value, data + first + k * word, word);
+      if (value != 0) present |= static_cast<std::uint8_t>(1u << k);
+    }
+    raw(&present, 1);
+    for (std::size_t k = 0; k < count; ++k) {
+      if ((present >> k & 1) != 0) raw(data + first + k * word, word);
+      else std::memset(data + first + k * word, 0, word);
+    }
+  }
+}
+
 void state_image::part(const char* unit) {
   std::string name = unit;
   item(name);

@@ -53,6 +53,8 @@ class state_image {
   }
   /// Copies `count` bytes unchanged.
   void raw(void* data, std::size_t count);
+  /// Copies 64-bit words, of which most are 0, so that these take little room. `bytes`: of all of them.
+  void sparse(void* words, std::size_t bytes);
   /// The part of a unit begins. Throws state_error if that of another one is in the image.
   void part(const char* unit);
   /// A state is only written and read while nothing is in flight. Throws std::logic_error, "a checkpoint while `what`",
@@ -71,7 +73,7 @@ class state_image {
   void numbers(T& counters) {
     static_assert(std::is_trivially_copyable_v<T> && std::has_unique_object_representations_v<T> &&
                   sizeof(T) % sizeof(std::uint64_t) == 0 && alignof(T) >= alignof(std::uint64_t));
-    raw(static_cast<void*>(&counters), sizeof counters);
+    sparse(static_cast<void*>(&counters), sizeof counters);
   }
 
  private:
