@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "heddle/config/error.h"
 #include "heddle/config/parameters.h"
 #include "heddle/sub_partition/account/stall_account.h"
 #include "heddle/sub_partition/dependence/dependence.h"
@@ -19,6 +20,7 @@
 #include "heddle/sub_partition/warp/fault_reporter.h"
 #include "heddle/sub_partition/warp/warp_table.h"
 #include "heddle/sub_partition/warp_waits.h"
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 
 namespace heddle {
@@ -65,6 +67,12 @@ class issue_stage {
   void prefetch() const;
 
   [[nodiscard]] unit_dispatch& dispatch() { return hot_.dispatch; }
+  /// Without warps, so that none comes behind the last instruction.
+  void exchange(state_image& image) {
+    invariant(!hot_.hold.any(), "a checkpoint while warps are kept from memory");
+    image(hot_.dispatch, hot_.last_slot, hot_.replays_until, hot_.last);
+    if (image.reading()) hot_.reuses = nullptr;
+  }
 
  private:
   enum class pairing : std::uint8_t { none, any, maxwell };

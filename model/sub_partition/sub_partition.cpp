@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "heddle/config/error.h"
 #include "heddle/isa/set_bits.h"
 #include "heddle/tlm/kernel/prefetch.h"
 #include "heddle/tlm/kernel/trace_window.h"
@@ -139,6 +140,17 @@ void sub_partition::settle_accounts(cycle_t cycle) {
     }
     stall_account::settle_active(w, std::max(cycle, w.mark));
   }
+}
+
+void sub_partition::exchange(state_image& image, const launch_finder& launches) {
+  invariant(idle() && !halted() && departed_.empty() && register_file.in_use() == 0,
+            "a checkpoint while a sub-partition has warps");
+  image.part(name());
+  image(hot_.warps, scheduler, fetch, dependence, immediate_constants);
+  account.exchange(image, launches);
+  image(waits, memory, issue, write_ports_);
+  for (execution_unit& u : units) image(u.input);
+  for (execution_unit& u : shared_unit) image(u.input);
 }
 
 void sub_partition::check_invariants() const {

@@ -14,6 +14,7 @@
 #include <tlm>
 
 #include "heddle/config/parameters.h"
+#include "heddle/sub_partition/account/launch_finder.h"
 #include "heddle/sub_partition/account/stall_account.h"
 #include "heddle/sub_partition/context_switch.h"
 #include "heddle/sub_partition/dependence/dependence.h"
@@ -37,6 +38,7 @@
 #include "heddle/sub_partition/warp/warp_table.h"
 #include "heddle/sub_partition/warp_residence.h"
 #include "heddle/sub_partition/warp_waits.h"
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/kernel/trace_observer.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 #include "heddle/tlm/port/blocking_initiator.h"
@@ -93,6 +95,8 @@ class sub_partition final : public sc_core::sc_module, public clocked, private t
   [[nodiscard]] const partition_signals& watch(cycle_t first, cycle_t last) const;
   /// Adds the active warps' cycles before `cycle` to the counters.
   void settle_accounts(cycle_t cycle);
+  /// When idle. The SM describes the instruction caches and the profiles that it shares.
+  void exchange(state_image& image, const launch_finder& launches);
 
   void on_cycle(cycle_t cycle) override;
   void prefetch_hint(cycle_t cycle, bool distant) const override;

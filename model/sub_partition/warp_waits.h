@@ -14,6 +14,7 @@
 #include "heddle/sub_partition/warp/warp_supervisor.h"
 #include "heddle/sub_partition/warp/warp_table.h"
 #include "heddle/sub_partition/warp_residence.h"
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 
 namespace heddle {
@@ -78,6 +79,8 @@ class warp_waits final : public warp_control {
   std::uint32_t bulk_begun(unsigned slot);
   /// The bulk copy of this group has been written, or (`read`) has read shared memory. `residency`: of its warp.
   void bulk_answered(unsigned slot, std::uint16_t residency, std::uint32_t group, bool read, cycle_t cycle);
+
+  void exchange(state_image& image) { image(hot_.timers); }
 
   /// Prefetches what the units need in `cycle`,
   void prefetch(cycle_t cycle) const;

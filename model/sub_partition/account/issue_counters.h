@@ -6,6 +6,7 @@
 
 #include "heddle/isa/opcode.h"
 #include "heddle/sub_partition/account/launch_profile.h"
+#include "heddle/tlm/kernel/state_image.h"
 
 namespace heddle {
 
@@ -50,6 +51,12 @@ struct alignas(64) issue_counters {
 #undef HEDDLE_X
 
   [[nodiscard]] issue_totals totals() const;
+  void exchange(state_image& image) {
+    image.sparse(states.data(), sizeof states);
+#define HEDDLE_X(counter) image(counter);
+    HEDDLE_ISSUE_COUNTS(HEDDLE_X)
+#undef HEDDLE_X
+  }
 };
 
 }  // namespace heddle

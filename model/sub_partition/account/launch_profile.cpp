@@ -2,12 +2,37 @@
 #include "heddle/sub_partition/account/launch_profile.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "heddle/memory/common/untouched_bytes.h"
 #include "heddle/sub_partition/dependence/decoded_program.h"
 #include "heddle/sub_partition/warp/warp_slot.h"
 
 namespace heddle {
+
+namespace {
+
+// Of `size` items, those that count something, with their places. `counts(i)`: whether item i does; `exchange_one(i)`.
+template <class Counts, class Exchange>
+void exchange_counting(state_image& image, std::size_t size, Counts&& counts, Exchange&& exchange_one) {
+  std::uint32_t left = 0;
+  for (std::size_t i = 0; !image.reading() && i < size; ++i) left += counts(i);
+  image(left);
+  for (std::uint32_t i = 0; left != 0; ++i) {
+    if (!image.reading() && !counts(i)) continue;
+    image(i);
+    if (i >= size) throw state_error("the profile of a launch has more instructions than its program");
+    exchange_one(i);
+    --left;
+  }
+}
+
+bool counts_anything(const instruction_traffic& t) {
+  constexpr instruction_traffic none{};
+  return std::memcmp(&t, &none, sizeof t) != 0;
+}
+
+}  // namespace
 
 void launch_profile::begin(std::shared_ptr<const decoded_program> program) {
   if (program_ != nullptr) return;
@@ -77,7 +102,7 @@ instruction_profile instruction_sum::profile() const {
 
 instruction_profile launch_profile::at(std::size_t instruction) const {
   instruction_sum one;
-  for (unsigned n = 0; n < one.counts.size(); ++n) one.counts[n] = count(instruction, n);
+  one.counts = counts_of(instruction);
   return one.profile();
 }
 
@@ -96,6 +121,44 @@ void launch_code::add(const launch_profile& of_sm) {
       for (std::size_t n = 0; n < sum.counts.size(); ++n) sum.counts[n] += of_sm.high_[i][n] << 32;
     if (accesses_memory(program->code[i])) sum.traffic.add(of_sm.traffic(i));
   }
+}
+
+void launch_profile::exchange(state_image& image, const resident_launch& launch) {
+  bool begun = program_ != nullptr;
+  image(begun);
+  if (!begun) return;
+  if (image.reading()) begin(launch.decoded);
+  image.same(lines_.size(), "instructions of a launch");
+  exchange_counting(
+      image, lines_.size(), [this](std::size_t i) { return counts_of(i) != profile_counts{}; },
+      [&](std::size_t i) { exchange_counts(image, i); });
+  exchange_traffic(image);
+}
+
+profile_counts launch_profile::counts_of(std::size_t instruction) const {
+  profile_counts all;
+  for (unsigned n = 0; n < all.size(); ++n) all[n] = count(instruction, n);
+  return all;
+}
+
+// Not by halves: an account that was settled early may have been below zero meanwhile, and left a high half of zero.
+void launch_profile::exchange_counts(state_image& image, std::size_t instruction) {
+  profile_counts all = counts_of(instruction);
+  image.sparse(all.data(), sizeof all);
+  if (!image.reading()) return;
+  lines_[instruction] = {};
+  for (unsigned n = 0; n < all.size(); ++n) add(lines_[instruction], n, all[n]);
+}
+
+void launch_profile::exchange_traffic(state_image& image) {
+  std::vector<instruction_traffic> sums = traffic_;
+  for (const auto& b : blocks_)
+    for (std::size_t access = 0; access < sums.size(); ++access)
+      if (b->moved[access] != nullptr) sums[access].add(*b->moved[access]);
+  exchange_counting(
+      image, sums.size(), [&sums](std::size_t i) { return counts_anything(sums[i]); },
+      [&](std::size_t i) { image.numbers(sums[i]); });
+  if (image.reading()) traffic_ = std::move(sums);
 }
 
 void launch_profile::carry(const profile_line& from, unsigned what, std::uint64_t high) {

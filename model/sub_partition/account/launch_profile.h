@@ -9,12 +9,14 @@
 #include <vector>
 
 #include "heddle/sub_partition/account/warp_state.h"
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/protocol/instruction_traffic.h"
 
 namespace heddle {
 
 struct decoded_instruction;
 struct decoded_program;
+struct resident_launch;
 
 /// Warp-cycles that the warps of a launch spent with one instruction as their next, by state.
 struct instruction_profile : state_counts {
@@ -79,11 +81,16 @@ class launch_profile {
   [[nodiscard]] std::uint32_t access_of(const decoded_instruction& d) const;
   /// Null before the launch's first warp.
   [[nodiscard]] const decoded_program* program() const { return program_.get(); }
+  /// With no block on the SM: what blocks have counted apart is kept in the launch's sums.
+  void exchange(state_image& image, const resident_launch& launch);
 
  private:
   friend struct launch_code;
   std::shared_ptr<execution_count> counts_of_block();
   void carry(const profile_line& from, unsigned what, std::uint64_t high);
+  [[nodiscard]] profile_counts counts_of(std::size_t instruction) const;
+  void exchange_counts(state_image& image, std::size_t instruction);
+  void exchange_traffic(state_image& image);
 
   std::vector<profile_line> lines_;
   std::vector<profile_counts> high_;          // empty until a count exceeds 32 bits

@@ -54,6 +54,14 @@ void stall_account::set_texture_full(bool full, cycle_t from, cycle_t now) {
   texture_changed_ = from;
 }
 
+void stall_account::exchange(state_image& image, const launch_finder& launches) {
+  image(counters);
+  image.each(states_by_slot);
+  image(texture_full_, texture_changed_);
+  own_profiles_.exchange(
+      image, [&](std::uint32_t launch, launch_profile& profile) { profile.exchange(image, launches(launch)); });
+}
+
 void stall_account::check_invariants(bool dual_issue, cycle_t cycle) const {
   std::uint64_t selected = 0;
   for (std::uint32_t launch = 0; launch < counters.end(); ++launch) {

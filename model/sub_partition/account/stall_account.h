@@ -8,9 +8,11 @@
 #include "heddle/isa/opcode.h"
 #include "heddle/memory/common/per_launch.h"
 #include "heddle/sub_partition/account/issue_counters.h"
+#include "heddle/sub_partition/account/launch_finder.h"
 #include "heddle/sub_partition/account/launch_profile.h"
 #include "heddle/sub_partition/dependence/decoded_program.h"
 #include "heddle/sub_partition/warp/warp_table.h"
+#include "heddle/tlm/kernel/state_image.h"
 
 namespace heddle {
 
@@ -76,6 +78,8 @@ class stall_account {
   /// Throws internal_error if the states do not partition the active warp-cycles. `dual_issue`: two instructions may
   /// issue in a cycle. `cycle`: the current one.
   void check_invariants(bool dual_issue, cycle_t cycle) const;
+  /// Without profiles that are shared.
+  void exchange(state_image& image, const launch_finder& launches);
 
  private:
   warp_table& warps_;

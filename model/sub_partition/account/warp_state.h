@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "heddle/tlm/kernel/state_image.h"
+
 namespace heddle {
 
 // clang-format off
@@ -114,6 +116,8 @@ using counts_by = std::array<std::uint64_t, static_cast<std::size_t>(E::count)>;
 struct state_counts {
   counts_by<warp_cycle> cycles{};
   counts_by<warp_stall> stalls{};
+
+  void exchange(state_image& image) { image(cycles, stalls); }
 };
 
 /// The state of a warp in a cycle, in both classifications.

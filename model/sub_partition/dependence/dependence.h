@@ -61,6 +61,8 @@ class dependence {
   }
   void check(unsigned slot, const decoded_instruction& d, cycle_t cycle) const { by_codes_.check(slot, d, cycle); }
 
+  /// Without warps.
+  void exchange(state_image& image) { by_scoreboard_.board.exchange(image); }
   /// What is pending is sampled for `observer`.
   void observe(const trace_observer* observer) {
     by_scoreboard_.board.observe(observer);

@@ -13,6 +13,7 @@
 #include "heddle/isa/set_bits.h"
 #include "heddle/sub_partition/dependence/decoded_program.h"
 #include "heddle/tlm/kernel/prefetch.h"
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/kernel/trace_observer.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 
@@ -58,6 +59,8 @@ class scoreboard : public sc_core::sc_module {
     std::uint32_t* const r = rows_.data() + std::size_t{slot} * row_words;
     std::fill(r, r + 2 * predicates + registers, 0);
   }
+  /// Without warps. A new one begins with a row of its own.
+  void exchange(state_image& image) { image(base_); }
   void prefetch() const { host_prefetch(&rows_, 1); }
   /// The slot's predicates and first registers, which most programs use most.
   void prefetch(unsigned slot) const {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 
 namespace heddle {
@@ -24,6 +25,11 @@ class shared_lanes {
   /// True if `user` may use a group from `cycle` on; it then calls take().
   bool grant(unsigned user, lane_use use, cycle_t cycle);
   void take(cycle_t cycle, unsigned initiation_cycles) { free_at_[granted_] = cycle + initiation_cycles; }
+  void exchange(state_image& image) {
+    image.each(free_at_);
+    image.each(asked_);
+    image(granted_);
+  }
 
  private:
   [[nodiscard]] bool may_have(std::size_t group, unsigned user, cycle_t cycle) const;

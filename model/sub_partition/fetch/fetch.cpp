@@ -69,6 +69,14 @@ void fetch::free_entry(unsigned slot, cycle_t cycle) {
   if (++next_entry_[slot] == entries_) next_entry_[slot] = 0;
 }
 
+void fetch::exchange(state_image& image) {
+  image.each(hot_.buffers);
+  image.each(freed_);
+  image.each(next_entry_);
+  image.each(launches_);
+  image(waiting_, redirected_, redirects);
+}
+
 void fetch::trace(sc_core::sc_trace_file* file) const {
   sc_core::sc_trace(file, redirects, std::string(name()) + ".redirects");
   sc_core::sc_trace(file, buffered, std::string(name()) + ".buffered", static_cast<int>(hot_.buffers.size()));

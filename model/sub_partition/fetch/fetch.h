@@ -16,6 +16,7 @@
 #include "heddle/config/parameters.h"
 #include "heddle/sub_partition/fetch/instruction_cache.h"
 #include "heddle/tlm/kernel/prefetch.h"
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/kernel/trace_observer.h"
 
 namespace heddle {
@@ -52,6 +53,7 @@ class fetch : public sc_core::sc_module {
   /// sequential instructions.
   static unsigned ample_entries(const sub_partition_parameters& p) { return p.fetch_latency_cycles * p.issue_width; }
   void prefetch() const { host_prefetch(&hot_, sizeof hot_); }
+  void exchange(state_image& image);
   void trace(sc_core::sc_trace_file* file) const override;
 
   std::uint64_t redirects = 0;
@@ -62,6 +64,8 @@ class fetch : public sc_core::sc_module {
   struct buffer {
     std::uint64_t line = ~std::uint64_t{0};  // cache line from which it is filled
     cycle_t available = 0;                   // cycle from which the line can be read; never: not known yet
+
+    void exchange(state_image& image) { image(line, available); }
   };
   [[nodiscard]] std::uint64_t line_of(std::uint64_t code_address, std::uint32_t pc) const {
     return (code_address + std::uint64_t{pc} * hot_.instruction_bytes) >> hot_.line_shift;

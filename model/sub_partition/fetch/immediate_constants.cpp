@@ -29,6 +29,11 @@ cycle_t immediate_constants::access(std::uint32_t launch, unsigned bank, std::ui
   return std::max(cycle, found->ready);
 }
 
+void immediate_constants::exchange(state_image& image) {
+  image.each(lines_);
+  image(last_tag_, last_ready_, clock_, accesses, misses);
+}
+
 void immediate_constants::trace(sc_core::sc_trace_file* file) const {
   const std::string base(name());
   sc_core::sc_trace(file, accesses, base + ".accesses");

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "heddle/config/parameters.h"
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 
 namespace heddle {
@@ -21,6 +22,7 @@ class immediate_constants : public sc_core::sc_module {
 
   /// Returns the first cycle from `cycle` on in which byte `offset` of the launch's constant bank can be read.
   cycle_t access(std::uint32_t launch, unsigned bank, std::uint32_t offset, cycle_t cycle);
+  void exchange(state_image& image);
   void trace(sc_core::sc_trace_file* file) const override;
 
   std::uint64_t accesses = 0;
@@ -31,6 +33,8 @@ class immediate_constants : public sc_core::sc_module {
     std::uint64_t tag = ~std::uint64_t{0};
     cycle_t ready = 0;
     std::uint64_t used = 0;
+
+    void exchange(state_image& image) { image(tag, ready, used); }
   };
   constant_cache_parameters parameters_;
   unsigned sets_;

@@ -93,6 +93,13 @@ cycle_t instruction_cache::look_up(std::uint64_t address, cycle_t cycle, std::ui
   return ready;
 }
 
+void instruction_cache::exchange(state_image& image) {
+  image.part(name());
+  image.each(tags_);
+  image.each(lines_);
+  image(in_flight_, clock_, fills_, accesses, misses, prefetches);
+}
+
 void instruction_cache::trace(sc_core::sc_trace_file* file) const {
   const std::string base(name());
   sc_core::sc_trace(file, accesses, base + ".accesses");

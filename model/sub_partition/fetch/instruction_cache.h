@@ -13,6 +13,7 @@
 
 #include "heddle/config/parameters.h"
 #include "heddle/sub_partition/fetch/instruction_source.h"
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 
 namespace heddle {
@@ -48,6 +49,7 @@ class instruction_cache : public sc_core::sc_module, public instruction_source {
   void preload(std::uint64_t address, std::uint64_t bytes);
   /// Drops all lines; no fill may be in flight.
   void invalidate();
+  void exchange(state_image& image);
   void trace(sc_core::sc_trace_file* file) const override;
 
   std::uint64_t accesses = 0;
@@ -59,6 +61,8 @@ class instruction_cache : public sc_core::sc_module, public instruction_source {
     cycle_t ready = 0;
     std::uint64_t used = 0;
     std::uint64_t streamed = ~std::uint64_t{0};  // value of fills_ when the following lines were last found present
+
+    void exchange(state_image& image) { image(ready, used, streamed); }
   };
   static constexpr std::size_t nowhere = ~std::size_t{0};
   static constexpr std::uint64_t no_tag = ~std::uint64_t{0};

@@ -10,6 +10,7 @@
 #include <systemc>
 #include <tlm>
 
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/kernel/trace_observer.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 #include "heddle/tlm/port/blocking_sockets.h"
@@ -30,6 +31,8 @@ class execution_unit : public sc_core::sc_module {
   struct alignas(64) input_port final : blocking_target<issue_protocol_types> {
     explicit input_port(const execution_unit& owner) : owner(owner) {}
     void b_transport(issue_transaction& t, sc_core::sc_time& delay) override;
+
+    void exchange(state_image& image) { image(instructions, busy_cycles, free_at); }
 
     std::uint64_t instructions = 0;  // warp instructions accepted
     std::uint64_t busy_cycles = 0;   // cycles in which the input was held

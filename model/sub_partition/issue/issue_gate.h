@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "heddle/sub_partition/account/warp_state.h"
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 
 namespace heddle {
@@ -17,6 +18,8 @@ class issue_gate {
     std::uint64_t busy = 0;       // the unit's input is held (initiation interval), or its queue has no room
     std::uint64_t stalled = 0;    // nothing issues while operands are read
     std::uint64_t throttled = 0;  // no room because the memory system blocks the load/store unit
+
+    void exchange(state_image& image) { image(busy, stalled, throttled); }
   };
 
   using closure = unit_input;
@@ -73,6 +76,8 @@ class issue_gate {
     advance(cycle);
     return closed_;
   }
+
+  void exchange(state_image& image) { image(free_at_, last_, stalled_until_, blocked_, throttled_, closed_); }
 
  private:
   void advance(cycle_t cycle) {

@@ -5,6 +5,7 @@
 
 #include "heddle/simt/warp/warp_state.h"
 #include "heddle/tlm/kernel/clock_timing.h"
+#include "heddle/tlm/kernel/state_image.h"
 
 namespace heddle {
 
@@ -17,6 +18,8 @@ struct last_issue {
   simt::lane_mask lanes = 0;     // active ones
   unsigned conflicts = 0;        // extra operand-read cycles of the last instruction with a bank conflict,
   cycle_t conflicts_at = never;  // which issued in this cycle
+
+  void exchange(state_image& image) { image(count, warp, cycle, pc, lanes, conflicts, conflicts_at); }
 };
 
 }  // namespace heddle

@@ -10,6 +10,7 @@
 #include "heddle/sub_partition/dependence/decoded_program.h"
 #include "heddle/sub_partition/issue/warp_scheduler.h"
 #include "heddle/sub_partition/warp/warp_supervisor.h"
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 #include "heddle/tlm/protocol/issue_protocol.h"
 
@@ -41,6 +42,7 @@ class unit_dispatch {
   /// True if an fp64 instruction also occupies the other sub-partitions' issue cycle.
   [[nodiscard]] bool fp64_alone() const { return fp64_alone_; }
 
+  void exchange(state_image& image) { image(initiation_cycles_); }
   /// Sends the warp's instruction to its unit, which executes it on the lanes of `mask`. Returns the latency that the
   /// unit answers.
   unsigned send(simt::warp_state& warp, const decoded_instruction& d, simt::lane_mask mask, cycle_t cycle);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/sub_partition/issue/warp_scheduler.h"
+#include "heddle/config/error.h"
 
 namespace heddle {
 
@@ -30,6 +31,12 @@ unsigned warp_scheduler::longest_starved(std::uint64_t eligible, cycle_t cycle) 
   for (const unsigned slot : set_bits(eligible))
     if (longest == no_slot || hot_.since[slot].ready < hot_.since[longest].ready) longest = slot;
   return longest;
+}
+
+void warp_scheduler::exchange(state_image& image) {
+  invariant(hot_.all_ready == 0 && hot_.waiting == 0, "a checkpoint while warps are scheduled");
+  image(hot_.starves_at, fair_until_, gates_in_use_, stalled_from_, stalled_until_, hot_.gates);
+  hot_.policy->exchange(image);
 }
 
 void warp_scheduler::trace(sc_core::sc_trace_file* file) const {

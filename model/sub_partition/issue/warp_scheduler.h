@@ -20,6 +20,7 @@
 #include "heddle/sub_partition/issue/issue_gate.h"
 #include "heddle/sub_partition/policies/scheduling_policy.h"
 #include "heddle/tlm/kernel/prefetch.h"
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/kernel/trace_observer.h"
 
 namespace heddle {
@@ -123,6 +124,8 @@ class warp_scheduler : public sc_core::sc_module {
   void observe(const trace_observer* observer) { traced_by_ = observer; }
   void trace(sc_core::sc_trace_file* file) const override;
   void prefetch() const { host_prefetch(&hot_, sizeof hot_); }
+  /// Without warps.
+  void exchange(state_image& image);
 
  private:
   static constexpr unsigned units = static_cast<unsigned>(isa::unit::count);

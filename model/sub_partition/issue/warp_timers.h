@@ -7,6 +7,7 @@
 
 #include "heddle/isa/set_bits.h"
 #include "heddle/tlm/kernel/clock_timing.h"
+#include "heddle/tlm/kernel/state_image.h"
 
 namespace heddle {
 
@@ -51,6 +52,7 @@ class warp_timers {
     for (const unsigned slot : set_bits(far_)) best = std::min(best, timer_of(slot));
     return best;
   }
+  void exchange(state_image& image) { image(occupied_, far_, wheel_); }
   /// Bytes of what every call touches.
   static constexpr std::size_t first_bytes = 2 * sizeof(std::uint64_t);
   /// The bucket of a cycle, for prefetches.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "heddle/config/parameters.h"
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 
 namespace heddle {
@@ -54,6 +55,8 @@ class write_ports {
     }
     return last;
   }
+
+  void exchange(state_image& image) { image(base_, taken_, later_); }
 
  private:
   [[nodiscard]] unsigned bank_of(unsigned r) const { return mask_ != ~0u ? r & mask_ : r % banks_; }

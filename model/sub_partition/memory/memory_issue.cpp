@@ -353,6 +353,12 @@ void memory_issue::answered(unsigned slot, cycle_t cycle) {
   else if (w.timer != never) clock_.wake_at(w.timer);
 }
 
+void memory_issue::exchange(state_image& image) {
+  invariant(idle() && backlog_.empty() && failed_.empty() && products_.waiting.empty() && products_.ending.empty(),
+            "a checkpoint while a sub-partition's memory instructions are in flight");
+  image(credits_, textures_, pending_replays_);
+}
+
 void memory_issue::check_invariants() const {
   invariant(credits_ <= config_.ldst.queue_entries, "the load/store unit returned a credit twice");
 }

@@ -16,6 +16,7 @@
 #include "heddle/sub_partition/memory/product_queue.h"
 #include "heddle/sub_partition/stream/instruction_stream.h"
 #include "heddle/sub_partition/warp/departed_warps.h"
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 #include "heddle/tlm/port/phase_initiator.h"
 #include "heddle/tlm/protocol/lsu_protocol.h"
@@ -69,6 +70,8 @@ class memory_issue : public phase_initiator<lsu_protocol_types> {
   /// Free entries of the load/store unit's queue; a reference, because waveforms sample it.
   [[nodiscard]] const unsigned& credits() const { return credits_; }
   void check_invariants() const;
+  /// Without instructions in flight.
+  void exchange(state_image& image);
 
   tlm::tlm_sync_enum nb_transport_bw(lsu_transaction& t, lsu_phase& phase, sc_core::sc_time& delay) override;
 

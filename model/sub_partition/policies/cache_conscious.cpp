@@ -23,6 +23,7 @@ class cache_conscious : public scheduling_policy {
   std::uint64_t held(const warp_view& view, std::uint64_t wanting, std::uint64_t loads, bool saturated) override;
   [[nodiscard]] bool wants_lost_locality() const override { return true; }
   void lost_locality(unsigned slot, std::uint64_t cycle) override;
+  void exchange(state_image& image) override { image(last_, order_, resident_, issued_, lost_, at_base_, until_); }
 
  private:
   [[nodiscard]] std::uint64_t score(unsigned slot, std::uint64_t cycle) const;

@@ -11,6 +11,7 @@ class greedy_then_oldest : public scheduling_policy {
   greedy_then_oldest(const sub_partition_parameters&, const policy_place&) {}
   unsigned select(const warp_view& view) override;
   void placed(unsigned slot, std::uint64_t cycle) override;
+  void exchange(state_image& image) override { image(last_, order_); }
 
  private:
   unsigned last_ = 0;

@@ -8,6 +8,7 @@ class loose_round_robin : public scheduling_policy {
  public:
   loose_round_robin(const sub_partition_parameters&, const policy_place&) {}
   unsigned select(const warp_view& view) override;
+  void exchange(state_image& image) override { image(last_); }
 
  private:
   unsigned last_ = 63;

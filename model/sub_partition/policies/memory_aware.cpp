@@ -17,6 +17,7 @@ class memory_aware : public scheduling_policy {
   void removed(unsigned slot) override;
   [[nodiscard]] bool holds_memory() const override { return true; }
   std::uint64_t held(const warp_view& view, std::uint64_t wanting, std::uint64_t loads, bool saturated) override;
+  void exchange(state_image& image) override { image(last_, owner_, order_); }
 
  private:
   static constexpr unsigned no_owner = ~0u;

@@ -10,6 +10,7 @@ class oldest_first : public scheduling_policy {
   oldest_first(const sub_partition_parameters&, const policy_place&) {}
   unsigned select(const warp_view& view) override;
   void placed(unsigned slot, std::uint64_t cycle) override;
+  void exchange(state_image& image) override { image(order_); }
 
  private:
   placement_order order_;

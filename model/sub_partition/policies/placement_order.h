@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "heddle/isa/set_bits.h"
+#include "heddle/tlm/kernel/state_image.h"
 
 namespace heddle {
 
@@ -27,6 +28,8 @@ class placement_order {
     }
     return best;
   }
+
+  void exchange(state_image& image) { image(placements_, age_); }
 
  private:
   std::uint64_t placements_ = 0;

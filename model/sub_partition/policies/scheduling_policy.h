@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "heddle/config/parameters.h"
+#include "heddle/tlm/kernel/state_image.h"
 
 namespace heddle {
 
@@ -44,6 +45,8 @@ class scheduling_policy {
   [[nodiscard]] virtual bool wants_lost_locality() const { return false; }
   /// A load of the slot's warp missed a line that the L1 recently held for the same warp.
   virtual void lost_locality(unsigned slot, std::uint64_t cycle) { (void)slot, (void)cycle; }
+  /// A policy with state describes it here.
+  virtual void exchange(state_image& image) { static_cast<void>(image); }
 };
 
 /// Creates the policy of a name. Each policy's source file specialises it; the names are in parameter_list.h.

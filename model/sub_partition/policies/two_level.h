@@ -18,6 +18,7 @@ class two_level : public scheduling_policy {
   unsigned select(const warp_view& view) override;
   void placed(unsigned slot, std::uint64_t cycle) override;
   void removed(unsigned slot) override;
+  void exchange(state_image& image) override { image(resident_, active_, last_); }
 
  protected:
   /// Groups are masks of slots.

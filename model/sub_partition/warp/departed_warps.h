@@ -26,6 +26,7 @@ struct departed_warp {
 class departed_warps {
  public:
   void add(const departed_warp& w) { warps_.push_back(w); }
+  [[nodiscard]] bool empty() const { return warps_.empty(); }
   [[nodiscard]] bool contains(unsigned slot, std::uint16_t residency) const {
     return find(slot, residency) != warps_.end();
   }

@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <memory>
 
+#include "heddle/config/error.h"
 #include "heddle/isa/recording.h"
 #include "heddle/simt/warp/warp_state.h"
 #include "heddle/sub_partition/dependence/decoded_program.h"
 #include "heddle/sub_partition/warp/copy_groups.h"
 #include "heddle/tlm/kernel/clock_timing.h"
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/protocol/cta_protocol.h"
 
 namespace heddle {
@@ -80,6 +82,11 @@ struct alignas(64) warp_slot {
   /// What an instruction of its program has moved.
   [[nodiscard]] instruction_traffic& traffic_of(const decoded_instruction& d) const;
   [[nodiscard]] bool outstanding() const { return loads + stores != 0; }
+  /// Without a warp. What is left of the last one may go into the context of a later one, or wake the sub-partition.
+  void exchange(state_image& image) {
+    invariant(phase == warp_phase::empty, "a checkpoint while a warp is in its slot");
+    image(timer, sequence, residency, state.clock_low, state.cycle, state.time_ns);
+  }
   /// What a fence waits for: not for copies to shared memory.
   [[nodiscard]] bool holds_fence() const { return loads + stores != copying; }
   /// After issue, the warp does not continue at `sequence`, the next instruction in program order.
