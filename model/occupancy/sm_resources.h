@@ -19,6 +19,12 @@ struct block_allocation {
   unsigned carveout_bytes = 0;                  // of the SM while it holds the block
   unsigned own_carveout_bytes = 0;              // requested by the block's kernel
   std::vector<std::uint8_t> partition_of_warp;  // sub-partition, by warp of the block
+
+  template <class Image>
+  void exchange(Image& image) {
+    image(id, threads, registers_per_warp, registers_per_block, shared_bytes, barriers, carveout_bytes,
+          own_carveout_bytes, partition_of_warp);
+  }
 };
 
 /// Tracks one SM's resources by block. The CWD uses it to decide what fits, the SM to assign warps to sub-partitions.
@@ -65,11 +71,23 @@ class sm_resources {
 
   /// Recomputes all sums and throws internal_error if one is wrong or exceeds the SM's limits.
   void check_invariants() const;
+  /// The state, for a state_image.
+  template <class Image>
+  void exchange(Image& image) {
+    image.each(partitions_);
+    image(next_partition_, threads_, registers_, shared_bytes_, barriers_, carveout_bytes_, largest_carveout_, last_id_,
+          residents_);
+  }
 
  private:
   struct partition {
     unsigned warps = 0;
     unsigned registers = 0;
+
+    template <class Image>
+    void exchange(Image& image) {
+      image(warps, registers);
+    }
   };
 
   [[nodiscard]] unsigned room(const partition& p, unsigned registers_per_warp) const;

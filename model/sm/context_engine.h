@@ -18,6 +18,7 @@
 #include "heddle/sm/barrier_unit.h"
 #include "heddle/sm/resource_manager.h"
 #include "heddle/sub_partition/sub_partition.h"
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 #include "heddle/tlm/protocol/cta_protocol.h"
 #include "heddle/tlm/protocol/gpu_request.h"
@@ -55,6 +56,8 @@ class context_engine : public sc_core::sc_module, public clocked {
     if (step_ != step::idle) clock_.wake_at(clock_.cycle());
   }
   [[nodiscard]] bool idle() const { return step_ == step::idle; }
+  /// When idle, without a context in memory.
+  void exchange(state_image& image);
   /// For a reset: the blocks that have left do not return.
   void forget() { saved_.clear(); }
   /// Sets the device address of the area for saved contexts of all SMs, instead of context.area_mib. Allowed only while

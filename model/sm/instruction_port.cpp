@@ -76,6 +76,12 @@ void instruction_port::l1_responds(l1_access& access) {
   observer_.instructions_arrived(address, line_bytes_, cycle);
 }
 
+void instruction_port::exchange(state_image& image) {
+  invariant(idle() && reads_.in_use() == 0 && outstanding_ == 0 && !port_.nacked(), "a checkpoint while code is read");
+  image.part(name());
+  image(lines_begun_);
+}
+
 void instruction_port::trace(sc_core::sc_trace_file* file) const {
   sc_core::sc_trace(file, outstanding_, std::string(name()) + ".outstanding");
 }

@@ -14,6 +14,7 @@
 
 #include "heddle/memory/protocol/l1_port.h"
 #include "heddle/sub_partition/fetch/instruction_source.h"
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 #include "heddle/tlm/protocol/object_pool.h"
 
@@ -42,6 +43,8 @@ class instruction_port : public sc_core::sc_module, public clocked, public instr
   /// Always never: the observer is notified when the line is there.
   cycle_t look_up(std::uint64_t address, cycle_t cycle, std::uint32_t launch) override;
   [[nodiscard]] bool idle() const { return lines_.empty(); }
+  /// When idle.
+  void exchange(state_image& image);
   void on_cycle(cycle_t cycle) override;
   void trace(sc_core::sc_trace_file* file) const override;
 

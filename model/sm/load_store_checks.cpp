@@ -57,6 +57,19 @@ void load_store_unit::count(const lsu_transaction& t) {
   d->requested_bytes += std::min(requested, sectors * sector_bytes);  // lanes with the same address share bytes
 }
 
+void load_store_unit::exchange(state_image& image) {
+  hot_state& h = hot_;
+  invariant(idle() && h.streaming == nullptr && h.due.empty() && h.deferred.empty() && h.awaiting_translation.empty() &&
+                h.accesses.in_use() == 0 && !h.l1.nacked(),
+            "a checkpoint while a load/store unit works");
+  image.part(name());
+  for (input& in : h.inputs) image(in.next_pick);
+  image(h.next_accept, h.next_input, h.pick_at, h.shared_free, h.constant_free, h.l1_free, h.nacked, h.deferred_nacked,
+        h.starved, h.throttled);
+  tlb.exchange(image);
+  counters.exchange(image, [&image](std::uint32_t, lsu_counters& c) { image.numbers(c); });
+}
+
 void load_store_unit::check_invariants() const {
   std::size_t queued = 0;
   for (const input& in : hot_.inputs) {

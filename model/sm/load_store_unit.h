@@ -19,6 +19,7 @@
 #include "heddle/memory/l1/coalescer.h"
 #include "heddle/memory/protocol/l1_port.h"
 #include "heddle/tlm/kernel/ring.h"
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 #include "heddle/tlm/port/blocking_initiator.h"
 #include "heddle/tlm/port/phase_target.h"
@@ -88,6 +89,8 @@ class load_store_unit : public sc_core::sc_module, public clocked, private phase
   void prefetch_hint(cycle_t cycle, bool distant) const override;
   void trace(sc_core::sc_trace_file* file) const override;
 
+  /// When idle.
+  void exchange(state_image& image);
   /// For a reset, when idle: the first sub-partition is served first.
   void restart() { hot_.next_input = 0; }
 

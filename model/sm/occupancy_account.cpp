@@ -110,6 +110,17 @@ void occupancy_account::warp_left(std::uint32_t launch, cycle_t cycle) {
   --launches_[launch].warps;
 }
 
+void launch_occupancy::exchange(state_image& image) {
+  invariant(blocks == 0 && warps == 0, "a checkpoint while blocks of a launch are on an SM");
+  image(most_blocks, warps_per_block, waiting, arrived, live, ended, filled_later, beside_others, block_cycles,
+        active_cycles, live_over_time, active_over_time);
+}
+
+void occupancy_account::exchange(state_image& image) {
+  invariant(resident_.empty() && blocks_ == 0 && warps_ == 0, "a checkpoint while blocks are on an SM");
+  image(launches_, over_time_);
+}
+
 void occupancy_account::check_invariants() const {
   for (std::uint32_t launch = 0; launch < launches_.end(); ++launch) {
     const launch_occupancy* l = launches_.find(launch);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "heddle/memory/common/per_launch.h"
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 
 namespace heddle {
@@ -28,6 +29,7 @@ class time_series {
   /// The number of the first step in sums().
   [[nodiscard]] cycle_t first_step() const { return first_; }
   [[nodiscard]] const std::vector<std::uint64_t>& sums() const { return sums_; }
+  void exchange(state_image& image) { image(step_, first_, sums_); }
 
  private:
   void double_step();
@@ -58,6 +60,9 @@ struct launch_occupancy {
   // Sums over time
   time_series live_over_time{128};
   time_series active_over_time{128};
+
+  /// Without blocks on the SM.
+  void exchange(state_image& image);
 };
 
 /// Occupancy account of one SM. Every change must be reported when it happens, in order of time.
@@ -74,6 +79,8 @@ class occupancy_account {
   [[nodiscard]] const launch_occupancy& of(std::uint32_t launch) const { return launches_.at(launch); }
   /// Resident warps of all launches.
   [[nodiscard]] const time_series& over_time() const { return over_time_; }
+  /// Without blocks on the SM: up to when it was settled makes no difference then.
+  void exchange(state_image& image);
 
  private:
   void advance(cycle_t cycle);

@@ -317,6 +317,12 @@ void resource_manager::report_fault(const std::string& text, cycle_t latency, co
   messages_.send({&fault_, cta_phase::fault, clock_.domain().delay_until(clock_.cycle() + latency - 1)});
 }
 
+void resource_manager::exchange(state_image& image) {
+  invariant(idle() && unsettled_.empty() && !failed_ && resident_warps_ == 0, "a checkpoint while an SM has blocks");
+  image.part(name());
+  image(resources_, returned_, blocks_begun_, launch_seen_, early_, launch_residency, sm_residency, occupancy);
+}
+
 void resource_manager::restart() {
   invariant(idle() && unsettled_.empty(), "an SM with blocks was reset");
   resources_ = sm_resources(config_);

@@ -24,6 +24,7 @@
 #include "heddle/sm/block_observer.h"
 #include "heddle/sm/occupancy_account.h"
 #include "heddle/sub_partition/dependence/decoded_program.h"
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 #include "heddle/tlm/port/phase_target.h"
 #include "heddle/tlm/protocol/cta_protocol.h"
@@ -67,6 +68,8 @@ struct residency {
   [[nodiscard]] std::uint64_t until(cycle_t cycle) const {
     return active_cycles + (warps != 0 && cycle > since ? cycle - since : 0);
   }
+  /// Without warps.
+  void exchange(state_image& image) { image(active_cycles, blocks); }
 };
 
 /// The services of the SM that the resource manager uses.
@@ -141,6 +144,8 @@ class resource_manager : public sc_core::sc_module, public clocked, public phase
   /// Reports all blocks and warps from now on to `observer`; null switches this off.
   void observe(block_observer* observer) { observer_ = observer; }
   [[nodiscard]] bool idle() const { return resident_blocks_ == 0 && arrivals_.empty(); }
+  /// When idle. Warp slots are free then; resources that the CWD does not know of yet are not.
+  void exchange(state_image& image);
   void check_invariants() const;
   per_launch<residency> launch_residency;
   residency sm_residency;
@@ -159,6 +164,8 @@ class resource_manager : public sc_core::sc_module, public clocked, public phase
   struct returned {
     cycle_t known;  // the CWD counts it as free in dispatches sent from this cycle on
     block_allocation allocation;
+
+    void exchange(state_image& image) { image(known, allocation); }
   };
   struct owner {
     unsigned cta_slot = 0;

@@ -77,6 +77,13 @@ void shared_memory::check_invariants() const {
   }
 }
 
+void shared_memory::exchange(state_image& image) {
+  image.part(name());
+  image(busy_until_, operands_until_, last_passes_);
+  pass_.exchange(image);
+  counters.exchange(image, [&image](std::uint32_t, shared_memory_counters& c) { image.numbers(c); });
+}
+
 void shared_memory::trace(sc_core::sc_trace_file* file) const {
   sc_core::sc_trace(file, last_passes_, std::string(name()) + ".passes");
 }

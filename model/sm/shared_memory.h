@@ -13,6 +13,7 @@
 #include "heddle/memory/common/mean_interval.h"
 #include "heddle/memory/common/per_launch.h"
 #include "heddle/memory/l1/coalescer.h"
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/port/blocking_target.h"
 #include "heddle/tlm/protocol/on_chip_protocol.h"
 
@@ -47,6 +48,7 @@ class shared_memory : public sc_core::sc_module, private blocking_target<on_chip
   [[nodiscard]] bool idle() const { return true; }
   /// Throws internal_error if a launch's counters contradict each other.
   void check_invariants() const;
+  void exchange(state_image& image);
   void trace(sc_core::sc_trace_file* file) const override;
 
  private:

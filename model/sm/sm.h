@@ -26,9 +26,11 @@
 #include "heddle/sm/shared_memory.h"
 #include "heddle/sm/tma/tma.h"
 #include "heddle/sm/waiting_block.h"
+#include "heddle/sub_partition/account/launch_finder.h"
 #include "heddle/sub_partition/fetch/instruction_cache.h"
 #include "heddle/sub_partition/sub_partition.h"
 #include "heddle/tlm/kernel/logical_process.h"
+#include "heddle/tlm/kernel/state_image.h"
 
 namespace heddle {
 
@@ -84,6 +86,8 @@ class sm : public sc_core::sc_module,
   void waiting_blocks(std::vector<waiting_block>& to) const;
   /// Empties the L1, the constant cache and the instruction caches of an idle SM.
   void empty_caches();
+  /// When idle, without blocks in memory. The state of `clock` is the core clock's.
+  void exchange(state_image& image, const launch_finder& launches);
   /// For a reset: no warp issues anything more, and no fault is known. The CWD takes the blocks off the SM.
   void abandon(cycle_t cycle);
   /// The reported deadlock at a barrier; empty: none.
@@ -108,8 +112,6 @@ class sm : public sc_core::sc_module,
   void start_launch(const resident_launch& launch) override;
   void preempt(context_transaction& t, cycle_t cycle) override;
   void restore(context_transaction& t, cycle_t cycle) override;
-  // context_supervisor
-  void divide_cache() override;
 
   void trace(sc_core::sc_trace_file* file) const override;
 
@@ -117,6 +119,7 @@ class sm : public sc_core::sc_module,
   void release(unsigned cta_slot, const barrier_unit::outcome& o, cycle_t cycle);
   bool wait_for_launch(unsigned warp, simt::lane_mask mask);
   void prerequisite_met(unsigned cta_slot, cycle_t cycle) override;
+  void divide_cache() override;
   // Barriers of clusters (sm_clusters.cpp)
   void cluster_arrive(unsigned warp, simt::lane_mask mask, cycle_t cycle);
   bool cluster_wait(unsigned warp, simt::lane_mask mask, cycle_t cycle);

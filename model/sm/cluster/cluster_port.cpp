@@ -130,6 +130,13 @@ void cluster_port::order(cycle_t cycle) {
   });
 }
 
+void cluster_port::exchange(state_image& image) {
+  invariant(idle(), "a checkpoint while messages between SMs are in flight");
+  image.part(name());
+  image(free_, barriers_passed, requests, served);
+  counters.exchange(image, [&image](std::uint32_t, cluster_counters& c) { image.numbers(c); });
+}
+
 void cluster_port::trace(sc_core::sc_trace_file* file) const {
   const std::string base(name());
   sc_core::sc_trace(file, barriers_passed, base + ".barriers_passed");

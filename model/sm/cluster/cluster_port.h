@@ -12,6 +12,7 @@
 #include "heddle/config/parameters.h"
 #include "heddle/memory/common/per_launch.h"
 #include "heddle/tlm/kernel/outbox.h"
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 #include "heddle/tlm/port/phase_initiator.h"
 #include "heddle/tlm/protocol/cluster_protocol.h"
@@ -58,6 +59,8 @@ class cluster_port : public sc_core::sc_module, public clocked, public phase_ini
     arrivals_.clear();
     free_ = 0;
   }
+  /// When idle.
+  void exchange(state_image& image);
 
   void on_cycle(cycle_t cycle) override;
   tlm::tlm_sync_enum nb_transport_bw(cluster_transaction& t, cluster_phase& phase, sc_core::sc_time& delay) override;

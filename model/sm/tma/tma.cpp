@@ -343,6 +343,15 @@ void tma::answered(request& r, cycle_t cycle) {
   maps_.push_back({c.request.global, c.map});
 }
 
+void tma::exchange(state_image& image) {
+  invariant(idle() && requests_.in_use() == 0 && waiting_.empty() && staged_.empty() && due_.empty() &&
+                in_flight_ == 0 && queued_ == 0 && !port_.nacked(),
+            "a checkpoint while bulk copies are in flight");
+  image.part(name());
+  image(maps_, free_);
+  counters.exchange(image, [&image](std::uint32_t, tma_counters& c) { image.numbers(c); });
+}
+
 void tma::restart() {
   invariant(idle(), "TMA: reset with copies in flight");
   maps_.clear();

@@ -19,6 +19,7 @@
 #include "heddle/memory/common/per_launch.h"
 #include "heddle/memory/protocol/l1_port.h"
 #include "heddle/sm/tma/bulk_command.h"
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 #include "heddle/tlm/protocol/lsu_protocol.h"
 #include "heddle/tlm/protocol/object_pool.h"
@@ -77,6 +78,8 @@ class tma : public sc_core::sc_module, public clocked {
   [[nodiscard]] bool idle() const { return commands_.in_use() == 0; }
   /// For a reset, when idle.
   void restart();
+  /// When idle.
+  void exchange(state_image& image);
 
   void on_cycle(cycle_t cycle) override;
   void trace(sc_core::sc_trace_file* file) const override;
@@ -97,6 +100,11 @@ class tma : public sc_core::sc_module, public clocked {
   struct known_map {
     std::uint64_t address;
     isa::tensor_map map;
+
+    void exchange(state_image& image) {
+      image(address);
+      image.raw(&map, sizeof map);
+    }
   };
 
   void advance(cycle_t cycle);
