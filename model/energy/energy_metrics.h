@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "heddle/tlm/kernel/state_image.h"
+
 namespace heddle {
 
 // clang-format off
@@ -96,6 +98,10 @@ struct energy_sums {
   void add(const energy_sums& other) {
     units.add(other.units);
     classes.add(other.classes);
+  }
+  void exchange(state_image& image) {
+    image.sparse(units.values.data(), sizeof units.values);
+    image.sparse(classes.values.data(), sizeof classes.values);
   }
   /// The memory system's energy belongs to no class of instructions, since loads of several classes share its counters.
   void add_memory(energy_unit u, double joules) {

@@ -61,6 +61,14 @@ power_cap::counted power_cap::count() {
   return c;
 }
 
+void power_cap::exchange(state_image& image) {
+  image.part(name());
+  const std::uint64_t busy = gpu_.core_clock().busy_cycles();
+  bool is_behind = busy_cycles_ != busy;
+  image(ledger_, next_, is_behind, running_, closed_, before_);
+  if (image.reading()) busy_cycles_ = is_behind ? busy - 1 : busy;
+}
+
 // The expected power of another clock: events come in proportion to it, which is right where they do not wait for
 // device memory, and otherwise corrected by the next decision.
 void power_cap::decide() {

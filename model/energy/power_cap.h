@@ -12,6 +12,7 @@
 #include "heddle/energy/energy_account.h"
 #include "heddle/energy/power_records.h"
 #include "heddle/gpu/cwd/running_launches.h"
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 
 namespace heddle {
@@ -32,6 +33,8 @@ class power_cap : public sc_core::sc_module, public cycle_observer {
   void after_cycle() override;
   [[nodiscard]] cycle_t next_sample() const override { return next_; }
   [[nodiscard]] const power_ledger& ledger() const { return ledger_; }
+  /// Between two cycles; that of the GPU comes first.
+  void exchange(state_image& image);
 
  private:
   /// Joules counted since the start, at the configured voltage.
@@ -41,6 +44,8 @@ class power_cap : public sc_core::sc_module, public cycle_observer {
     double active_time = 0;  // cycles of SMs with warps, of the configured clock and its power
     double time = 0;         // likewise, of the chip
     double static_time = 0;
+
+    void exchange(state_image& image) { image(chip, dram, active_time, time, static_time); }
   };
   void decide();
   counted count();

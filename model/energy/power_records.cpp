@@ -56,6 +56,11 @@ void power_records::change(cycle_t cycle, double clock_mhz) {
       {cycle, clock_mhz, slowness, volts, of_static, time(cycle), static_time(cycle), throttled_cycles(cycle)});
 }
 
+void power_records::exchange(state_image& image) {
+  image(points_, launches_);
+  image.each(sm_active_);
+}
+
 // Prices what the launch has counted since the last change.
 void power_records::close(launch_entry& e, std::uint32_t launch) {
   for (unsigned i = 0; i < gpu_.sm_count(); ++i) {

@@ -6,6 +6,7 @@
 
 #include "heddle/energy/energy_account.h"
 #include "heddle/energy/power_ledger.h"
+#include "heddle/tlm/kernel/state_image.h"
 
 namespace heddle {
 
@@ -20,6 +21,7 @@ class power_records : public power_ledger {
 
   /// From `cycle` on, the present core cycle, the core runs at `clock_mhz`.
   void change(cycle_t cycle, double clock_mhz);
+  void exchange(state_image& image);
 
   [[nodiscard]] double clock_mhz() const override { return points_.back().clock_mhz; }
   [[nodiscard]] double volts_ratio(double clock_mhz) const override;
@@ -45,15 +47,23 @@ class power_records : public power_ledger {
     double time;
     double static_time;
     std::uint64_t throttled;
+
+    void exchange(state_image& image) {
+      image(from, clock_mhz, slowness, volts_ratio, static_ratio, time, static_time, throttled);
+    }
   };
   /// A sum up to the last change, priced, and the count at that change.
   struct priced_energy {
     energy_sums priced;
     energy_sums counted;
+
+    void exchange(state_image& image) { image(priced, counted); }
   };
   struct priced_count {
     double priced = 0;
     double counted = 0;
+
+    void exchange(state_image& image) { image(priced, counted); }
   };
   struct launch_entry {
     bool closed = false;       // it had ended before the last change
@@ -63,6 +73,8 @@ class power_records : public power_ledger {
     std::vector<priced_count> active;  // by SM
     priced_energy beside;
     priced_count contexts;
+
+    void exchange(state_image& image) { image(closed, energy_factor, time_factor, sms, active, beside, contexts); }
   };
   [[nodiscard]] const point& point_of(cycle_t cycle) const;
   void close(launch_entry& e, std::uint32_t launch);

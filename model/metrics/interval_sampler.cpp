@@ -208,6 +208,21 @@ void interval_sampler::thin_out() {
   }
 }
 
+void interval_sampler::sample::exchange(state_image& image) {
+  image(cycle, instructions, read_bytes, write_bytes, states, sms, active, request_joules, shared_joules, time,
+        static_time, launches);
+}
+
+void interval_sampler::exchange(state_image& image) {
+  invariant(just_ended_.empty(), "a checkpoint while launches that have ended are priced");
+  image.part(name());
+  const std::uint64_t busy = gpu_.core_clock().busy_cycles();
+  bool is_behind = busy_cycles_ != busy;
+  image(step_, next_, is_behind, blocks_run_, samples_, running_, closed_, at_end_, closed_launches_,
+        closed_l2_joules_);
+  if (image.reading()) busy_cycles_ = is_behind ? busy - 1 : busy;
+}
+
 void interval_sampler::fill_so_far(run_metrics& m) {
   const std::vector<sample> kept = samples_;
   fill(m);

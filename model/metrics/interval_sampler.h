@@ -9,6 +9,7 @@
 #include "heddle/gpu/cwd/running_launches.h"
 #include "heddle/metrics/run_metrics.h"
 #include "heddle/sub_partition/account/issue_counters.h"
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 
 namespace heddle {
@@ -38,6 +39,8 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
   [[nodiscard]] energy_account& energy() { return energy_; }
   /// As fill(), in the middle of a run, after settle(); does not change later results.
   void fill_so_far(run_metrics& m);
+  /// Between two cycles; that of the GPU comes first.
+  void exchange(state_image& image);
 
  private:
   using shared_joules = energy_account::shared_joules;
@@ -48,10 +51,14 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
     double shared_joules = 0;  // dynamic, of the L2 and device memory, and of its contexts
     double active = 0;         // of its cycles in SMs, see energy_account::active_in
     bool known = false;
+
+    void exchange(state_image& image) { image(launch, sm_joules, shared_joules, active, known); }
   };
   struct sm_sums {
     std::uint64_t instructions = 0;
     double joules = 0;  // dynamic, without its requests to the interconnect
+
+    void exchange(state_image& image) { image(instructions, joules); }
   };
   struct sample {
     cycle_t cycle = 0;
@@ -66,6 +73,8 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
     double time = 0;             // energy_account::time
     double static_time = 0;      // likewise
     std::vector<launch_energy> launches;
+
+    void exchange(state_image& image);
   };
   void sample_memory();
   void close_ended();

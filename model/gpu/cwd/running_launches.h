@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "heddle/gpu/cwd/grid_distributor.h"
+#include "heddle/tlm/kernel/state_image.h"
 
 namespace heddle {
 
@@ -34,6 +35,7 @@ class running_launches {
 
   /// As of the last update, in the order of their numbers.
   [[nodiscard]] const std::vector<std::uint32_t>& all() const { return running_; }
+  void exchange(state_image& image) { image(seen_, pending_, running_); }
 
  private:
   const grid_distributor& distributor_;
