@@ -15,6 +15,7 @@
 #include "heddle/metrics/interval_sampler.h"
 #include "heddle/metrics/json.h"
 #include "heddle/tlm/kernel/clock_timing.h"
+#include "heddle/tlm/kernel/state_image.h"
 #include "tests/unit/common/fresh_simulation.h"
 
 namespace heddle::test {
@@ -87,12 +88,17 @@ turn:
 
 class power_cap_of_a_chip : public fresh_simulation {
  protected:
-  static run_metrics run(const settings& more, bool ahead = true, unsigned threads = 1) {
-    restart();
-    sc_core::sc_report_handler::set_actions(sc_core::SC_ID_NO_SC_START_ACTIVITY_, sc_core::SC_DO_NOTHING);
+  static gpu_config chip(const settings& more) {
     settings all = {"gpu.sm_count=4", "memory.channels=2", "l2.size_bytes=65536", "energy.constant_watts=2"};
     all.insert(all.end(), more.begin(), more.end());
-    const gpu_config config = load_config("a100", all);
+    return load_config("a100", all);
+  }
+  /// `state`: becomes that of the cap and the sampler, null: of no interest.
+  static run_metrics run(const settings& more, bool ahead = true, unsigned threads = 1,
+                         std::vector<std::uint8_t>* state = nullptr) {
+    restart();
+    sc_core::sc_report_handler::set_actions(sc_core::SC_ID_NO_SC_START_ACTIVITY_, sc_core::SC_DO_NOTHING);
+    const gpu_config config = chip(more);
     gpu g("gpu", config);
     const auto cap = config.energy.power_cap_watts > 0 ? std::make_unique<power_cap>(g) : nullptr;
     const power_ledger* ledger = cap != nullptr ? &cap->ledger() : nullptr;
@@ -114,6 +120,12 @@ class power_cap_of_a_chip : public fresh_simulation {
     sc_core::sc_start();
     EXPECT_EQ(driver.fault(), "");
     g.check_invariants();
+    if (state != nullptr) {
+      state_image image;
+      cap->exchange(image);
+      intervals.exchange(image);
+      *state = image.bytes();
+    }
     run_metrics m = collect(g, ledger);
     intervals.fill(m);
     return m;
@@ -167,6 +179,25 @@ TEST_F(power_cap_of_a_chip, is_the_same_in_step_in_windows_and_on_threads) {
   EXPECT_NE(ahead.find("throttled_cycles"), std::string::npos);
   EXPECT_EQ(ahead, text(run(capped, false)));
   EXPECT_EQ(ahead, text(run(capped, true, 2)));
+}
+
+TEST_F(power_cap_of_a_chip, writes_the_state_that_it_has_read) {
+  const settings capped = {"energy.power_cap_watts=6"};
+  std::vector<std::uint8_t> state;
+  run(capped, true, 1, &state);
+  restart();
+  const gpu_config config = chip(capped);
+  gpu g("gpu", config);
+  power_cap cap(g);
+  interval_sampler intervals(g, &cap.ledger());
+  state_image read(state), written;
+  for (state_image* image : {&read, &written}) {
+    cap.exchange(*image);
+    intervals.exchange(*image);
+  }
+  EXPECT_TRUE(read.at_end());
+  EXPECT_TRUE(written.bytes() == state);
+  EXPECT_LT(cap.ledger().least_clock_mhz(0, 1'000'000), config.gpu.core_clock_mhz);
 }
 
 // At a steady clock: as long, and as many joules, as a chip whose clocks are that low from the start.

@@ -241,15 +241,15 @@ TEST_P(sm_state, does_not_depend_on_when_accounts_are_settled) {
   EXPECT_TRUE(state_of(other) == state);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    chips, sm_state,
-    testing::Values(chip{"gtx480", {}}, chip{"gtx1080", {"sub_partition.scheduler=lrr"}, true},
-                    chip{"gtxtitan", {"sub_partition.scheduler=ccws"}},
-                    chip{"gtx1080", {"sub_partition.scheduler=memory_aware", "ldst.reexecution_entries=4"}},
-                    chip{"gtx980", {"sub_partition.scheduler=two_level"}},
-                    chip{"rtx3080", {"sub_partition.scheduler=prefetch_aware"}, true},
-                    chip{"v100", {"sub_partition.scheduler=oldest"}}, chip{"h100", {}, true}),
-    [](const auto& row) { return std::string(row.param.name) + "_" + std::to_string(row.index); });
+INSTANTIATE_TEST_SUITE_P(chips, sm_state,
+                         testing::Values(chip{"gtx480", {}}, chip{"gtx1080", {"sub_partition.scheduler=lrr"}, true},
+                                         chip{"gtxtitan", {"sub_partition.scheduler=ccws"}},
+                                         chip{"gtx1080",
+                                              {"sub_partition.scheduler=memory_aware", "ldst.reexecution_entries=4"}},
+                                         chip{"gtx980", {"sub_partition.scheduler=two_level"}},
+                                         chip{"rtx3080", {"sub_partition.scheduler=prefetch_aware"}, true},
+                                         chip{"v100", {"sub_partition.scheduler=oldest"}}, chip{"h100", {}, true}),
+                         [](const auto& row) { return std::string(row.param.name) + "_" + std::to_string(row.index); });
 
 class block_counts_of_slots : public fresh_simulation {};
 
