@@ -174,4 +174,9 @@ std::string progress_watch::report(cycle_t cycle) const {
   return text;
 }
 
+void progress_watch::exchange(state_image& image) {
+  image.part("progress watch");
+  image(warps_, next_, unchanged_since_, moved_, changes_, samples_, busy_);
+}
+
 }  // namespace heddle

@@ -32,6 +32,8 @@ class progress_watch : public cycle_observer {
   [[nodiscard]] cycle_t next_sample() const override { return next_; }
   /// The host will act by cycle `cycle`.
   void host_acts_until(cycle_t cycle) { host_acts_ = cycle; }
+  /// Between launches.
+  void exchange(state_image& image);
   /// For a reset: as constructed.
   void restart() {
     samples_ = busy_ = 0;
@@ -46,6 +48,8 @@ class progress_watch : public cycle_observer {
     cycle_t settled = 0;    // sub_partition::settled_at at the last sample
     bool returned = false;  // it has issued since it was in an earlier state, and is in that state again
     bool waits = false;     // was at a barrier at the last sample
+
+    void exchange(state_image& image) { image(states, settled, returned, waits); }
   };
   enum class verdict { changes, open, ended };
 

@@ -148,6 +148,36 @@ void read_choice(const option_parser& p, launch_choice& c) {
   }
 }
 
+// The arguments of a command in words of one form: --name, --name=VALUE.
+std::vector<std::string> words_of(const option_parser& p) {
+  std::vector<std::string> words;
+  for (const option_group& g : p.groups())
+    for (const option_entry& o : g.options) {
+      if (!p.has(o.name)) continue;
+      if (o.meaning.empty()) words.push_back("--" + o.name);
+      else
+        for (const std::string& value : o.repeatable ? p.list(o.name) : std::vector<std::string>{p.text(o.name)})
+          words.push_back("--" + o.name + "=" + value);
+    }
+  words.emplace_back("--");
+  words.insert(words.end(), p.positionals().begin(), p.positionals().end());
+  return words;
+}
+
+void read_checkpoints(const option_parser& p, run_options& o) {
+  if (p.has("checkpoint")) o.checkpoint_file = p.text("checkpoint");
+  if (p.has("checkpoint-every"))
+    o.checkpoint_every = p.number("checkpoint-every", 1, std::numeric_limits<std::uint64_t>::max() / 2);
+  if (o.checkpoint_file.empty()) {
+    if (o.checkpoint_every != 0) p.fail("--checkpoint-every belongs to --checkpoint");
+    return;
+  }
+  if (o.sanitizes) p.fail("--checkpoint and --sanitize exclude each other");
+  if (!o.vcd_file.empty() || !o.timeline_file.empty() || !o.pipeline_file.empty())
+    p.fail("--checkpoint excludes --vcd, --timeline and --pipeline, whose files would begin in the middle");
+  o.words = words_of(p);
+}
+
 // The words that `heddle view` takes for the same run.
 std::string view_of(const option_parser& p) {
   std::string text = "heddle view";
@@ -236,6 +266,7 @@ bool parse_run(const std::vector<std::string>& arguments, run_options& o, std::s
   read_sanitizer(p, o);
   read_gpu_options(p, o.gpu, o.overrides);
   read_simulation_options(p, o);
+  read_checkpoints(p, o);
   o.view = view_of(p);
   return false;
 }
@@ -281,6 +312,7 @@ bool parse_replay(const std::vector<std::string>& arguments, run_options& o, std
   if (p.has("trace-memory")) o.trace_memory_mib = p.number("trace-memory", 0, std::uint64_t{1} << 24);
   read_gpu_options(p, o.gpu, o.overrides);
   read_simulation_options(p, o);
+  read_checkpoints(p, o);
   return false;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,8 @@ struct line_request {
   std::string result;        // a file
 };
 
+struct checkpoint;
+
 /// The options of `heddle run`, `heddle replay` and `heddle exec`.
 struct run_options {
   std::string job_file;  // empty: a single launch, given below
@@ -78,17 +81,21 @@ struct run_options {
   line_request watched;
   std::string view;  // `heddle view` of the same run, without a line; empty: it has none
 
-  std::uint64_t max_cycles = 0;  // 0: no limit
-  std::uint64_t end_after = 0;   // exec: of launches that have not ended; 0: no limit
-  bool sanitizes = false;        // run, exec: launches are checked
-  std::string sanitize;          // for what: a list of kinds; empty: all
-  std::string sanitize_file;     // the findings as JSON; empty: not written
-  bool cold = false;             // launches begin with empty caches, one at a time
-  unsigned threads = 1;          // of the host that simulate SMs
-  bool threads_named = false;    // by the user, who gets a message where they cannot be used
-  bool serves = false;           // a page of the run
-  std::uint16_t serve_port = 0;  // 0: a free one
-  bool serve_control = false;    // the page may pause the run
+  std::uint64_t max_cycles = 0;               // 0: no limit
+  std::uint64_t end_after = 0;                // exec: of launches that have not ended; 0: no limit
+  bool sanitizes = false;                     // run, exec: launches are checked
+  std::string sanitize;                       // for what: a list of kinds; empty: all
+  std::string sanitize_file;                  // the findings as JSON; empty: not written
+  bool cold = false;                          // launches begin with empty caches, one at a time
+  unsigned threads = 1;                       // of the host that simulate SMs
+  bool threads_named = false;                 // by the user, who gets a message where they cannot be used
+  bool serves = false;                        // a page of the run
+  std::uint16_t serve_port = 0;               // 0: a free one
+  bool serve_control = false;                 // the page may pause the run
+  std::string checkpoint_file;                // empty: no checkpoints
+  std::uint64_t checkpoint_every = 0;         // cycles; 0: only at the end by SIGTERM
+  std::vector<std::string> words;             // with checkpoints: the command's arguments
+  std::shared_ptr<const checkpoint> resumes;  // where the run begins; null: at its begin
   progress_mode progress = progress_mode::automatic;
   log_level level = log_level::warning;
   bool quiet = false;

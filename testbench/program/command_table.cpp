@@ -13,6 +13,7 @@
 #include "testbench/program/places.h"
 #include "testbench/report/report_command.h"
 #include "testbench/run/replay_command.h"
+#include "testbench/run/resume_command.h"
 #include "testbench/run/run_command.h"
 #include "testbench/sampling/sample_command.h"
 #include "testbench/sweep/sweep_command.h"
@@ -31,6 +32,7 @@ namespace heddle::testbench {
   X(view, {"view JOB.json --line FILE:LINE ...", "the cycles in which a line waits most"}) \
   X(exec, {"exec [options] -- PROGRAM ...", "run a CUDA program on a simulated GPU"}) \
   X(replay, {"replay KERNELSLIST [options]", "simulate Accel-Sim SASS traces"}) \
+  X(resume, {"resume CHECKPOINT [options]", "go on with a run from its checkpoint"}) \
   X(occupancy, {"occupancy --gpu G --block X ...", "the occupancy calculator"}) \
   X(gpus, {"gpus [--json]", "the shipped GPUs and their main figures"}) \
   X(config, {"config --gpu G [--set K=V]...", "a GPU's whole configuration as an INI file"}) \

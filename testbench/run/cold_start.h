@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "heddle/gpu/host/host_driver.h"
+#include "heddle/tlm/kernel/state_image.h"
 
 namespace heddle::testbench {
 
@@ -15,6 +16,7 @@ class cold_start {
 
   /// True if the next launch may begin now. If not, ask again after the driver's progress event.
   bool ready();
+  void exchange(state_image& image) { image(empty_, running_, launch_); }
   /// The launch has begun.
   void began(unsigned launch) {
     running_ = true;

@@ -2,9 +2,12 @@
 #include "testbench/run/host_program.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <string>
 
 #include "heddle/config/error.h"
+#include "heddle/tlm/kernel/state_image.h"
 #include "testbench/live/pause_request.h"
 
 namespace heddle::testbench {
@@ -15,7 +18,49 @@ host_program::host_program(sc_core::sc_module_name name, host_driver& driver, co
   SC_THREAD(run);
 }
 
+namespace {
+
+void add_kernels(const std::vector<operation>& operations, std::map<unsigned, const operation*>& by_position) {
+  for (const operation& op : operations) {
+    if (op.what == operation::kind::kernel) by_position[op.position] = &op;
+    add_kernels(op.body, by_position);
+  }
+}
+
+}  // namespace
+
 void host_program::start(const job& j, const device_job& device, sanitizer* checks) {
+  make_streams(j, device, checks);
+  start_.notify(sc_core::SC_ZERO_TIME);
+}
+
+void host_program::go_on(const job& j, const device_job& device, state_image& image) {
+  make_streams(j, device, nullptr);
+  exchange(image);
+  start_.notify(sc_core::SC_ZERO_TIME);
+}
+
+void host_program::exchange(state_image& image) {
+  image.part(name());
+  image(positions_, next_preemption_, starts_);
+  const std::vector<const operation*> launches = launched();
+  for (stream& s : streams_) s.exchange(image, launches);
+}
+
+std::vector<const operation*> host_program::launched() const {
+  std::map<unsigned, const operation*> by_position;
+  add_kernels(job_->operations, by_position);
+  std::vector<const operation*> launches;
+  for (const unsigned position : positions_) {
+    const auto at = by_position.find(position);
+    if (at == by_position.end()) throw state_error("the job has no launch " + std::to_string(position));
+    launches.push_back(at->second);
+  }
+  return launches;
+}
+
+void host_program::make_streams(const job& j, const device_job& device, sanitizer* checks) {
+  job_ = &j;
   std::set<std::uint32_t> numbers;
   for (const operation& op : j.operations) numbers.insert(op.stream);
   if (j.in_order) numbers = {0};
@@ -24,7 +69,6 @@ void host_program::start(const job& j, const device_job& device, sanitizer* chec
   if (checks != nullptr && std::any_of(j.operations.begin(), j.operations.end(), other)) checks->several_streams();
   for (std::uint32_t number : numbers) streams_.emplace_back(number, j, device, driver_, starts_, checks);
   preemptions_ = j.preemptions;
-  start_.notify(sc_core::SC_ZERO_TIME);
 }
 
 void host_program::rethrow() const {
@@ -80,6 +124,7 @@ void host_program::run_streams() {
     } else {
       wait(clock_.time_of(wake) - sc_core::sc_time_stamp(), driver_.progress_event());
     }
+    if (pauses_) pause_request::make();
   }
 }
 

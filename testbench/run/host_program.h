@@ -25,6 +25,14 @@ class host_program : public sc_core::sc_module {
   /// Starts the job at the present time. The simulation is paused when the job has ended. The job must outlive this
   /// object.
   void start(const job& j, const device_job& device, sanitizer* checks);
+  /// The same for a job whose launches the GPU already knows, from where `image` says that it stood.
+  void go_on(const job& j, const device_job& device, state_image& image);
+  /// Writes where the job stands.
+  void exchange(state_image& image);
+  /// The launches that the job has made, in the order of the GPU's numbers.
+  [[nodiscard]] std::vector<const operation*> launched() const;
+  /// From now on the simulation is paused when the GPU has told of progress.
+  void pause_at_progress(bool pauses) { pauses_ = pauses; }
   [[nodiscard]] bool ended() const { return ended_; }
   /// Rethrows the error that ended the job early: program_error with the GPU's fault.
   void rethrow() const;
@@ -36,6 +44,7 @@ class host_program : public sc_core::sc_module {
   [[nodiscard]] const operation* waiting_for() const;
 
  private:
+  void make_streams(const job& j, const device_job& device, sanitizer* checks);
   void run();
   void run_streams();
   void preempt(std::uint64_t now);
@@ -49,6 +58,8 @@ class host_program : public sc_core::sc_module {
   std::vector<unsigned> positions_;
   std::vector<preemption> preemptions_;  // ordered by cycle
   std::size_t next_preemption_ = 0;
+  const job* job_ = nullptr;
+  bool pauses_ = false;
   sc_core::sc_event start_;
   std::exception_ptr error_;
   bool ended_ = false;

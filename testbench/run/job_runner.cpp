@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <limits>
@@ -14,6 +15,7 @@
 #include "heddle/metrics/collect.h"
 #include "heddle/metrics/json.h"
 #include "heddle/sm/sm.h"
+#include "heddle/tlm/kernel/state_image.h"
 #include "testbench/live/warp_places.h"
 #include "testbench/options/log.h"
 #include "testbench/report/metrics_report.h"
@@ -86,7 +88,8 @@ job_runner::job_runner(const run_options& o, const job& j, const gpu_config& con
       driver_(machine_.driver()),
       program_("host", driver_, clock_, o.cold),
       progress_(o.progress, plan_of(j)),
-      signals_(signals) {
+      signals_(signals),
+      checkpoints_(o, j, config) {
   driver_.observe(*this);
   gpu_.host_acts_until(last_cycle_of(j));
   machine_.simulate_ahead(limit(), !job_.preemptions.empty());
@@ -136,8 +139,27 @@ run_outcome job_runner::run() {
   return std::move(outcome_);
 }
 
+void job_runner::begin() {
+  if (options_.resumes != nullptr) take_up(*options_.resumes);
+  else program_.start(job_, *device_, machine_.checks());
+}
+
+// The launches are made again, in no simulated time; then all takes the state that it had.
+void job_runner::take_up(const checkpoint& c) {
+  const sc_core::sc_time then = sc_core::sc_time::from_value(c.time);
+  if (then > sc_core::sc_time_stamp()) sc_core::sc_start(then - sc_core::sc_time_stamp(), sc_core::SC_RUN_TO_TIME);
+  state_image image(c.state);
+  program_.go_on(job_, *device_, image);
+  for (const operation* op : program_.launched()) driver_.launch(device_->request(*op));
+  machine_.exchange(image);
+  if (!image.at_end()) throw state_error("there is more than the state of this machine");
+  gpu_.check_invariants();
+  simulated_ = c.cycle;
+  checkpoints_.begin_at(c.cycle);
+}
+
 void job_runner::simulate() {
-  program_.start(job_, *device_, machine_.checks());
+  begin();
   try {
     simulate_slices();
     program_.rethrow();
@@ -171,12 +193,18 @@ void job_runner::simulate_slices() {
     // Simulated time itself stays at the last event before the slice's end.
     const std::uint64_t begun = simulated_;
     simulated_ += std::min(slice, limit() - simulated_);
+    // The first attempt is made when a checkpoint is due, further ones when launches have ended.
+    if (!checkpoints_.due(begun)) simulated_ = std::min(simulated_, checkpoints_.next());
     const double before = machine_.wall_seconds();
     const bool whole = machine_.run_for(clock_.time_of(simulated_) - sc_core::sc_time_stamp());
     if (program_.ended() || !sc_core::sc_pending_activity()) break;
     if (!whole) simulated_ = std::max(begun, clock_.cycle());
     if (signals_ != nullptr && run_signals::pending()) {
       answer_signals();
+      continue;
+    }
+    if (checkpoints_.due(simulated_) && (!whole || !checkpoints_.due(begun))) {
+      attempt_checkpoint();
       continue;
     }
     const double took = machine_.wall_seconds() - before;
@@ -193,18 +221,46 @@ void job_runner::show_progress() {
 }
 
 // Samples between two cycles need all SMs at the same cycle.
-void job_runner::answer_signals() {
+bool job_runner::reach_step() {
   const std::uint64_t meeting = std::min<std::uint64_t>(machine_.bring_into_step(), limit());
   signal_watch_.listens = false;
+  program_.pause_at_progress(false);
   // The page of the run may pause it on the way.
   while (!machine_.run_for(clock_.time_of(meeting) - sc_core::sc_time_stamp()) && !program_.ended()) continue;
   signal_watch_.listens = true;
+  program_.pause_at_progress(checkpoints_.due(meeting));
+  if (!program_.ended()) simulated_ = meeting;
+  return !program_.ended();
+}
+
+void job_runner::answer_signals() {
+  const bool goes_on = reach_step();
   const run_signals::request asked = signals_->take();
-  if (program_.ended()) return;  // the results are written anyway
-  simulated_ = meeting;
+  if (!goes_on) return;  // the results are written anyway
   if (asked.snapshot) write_snapshot();
+  if (asked.stop == SIGTERM && checkpoints_.wanted()) {
+    checkpoints_.end_with(asked.stop);
+    return attempt_checkpoint();
+  }
   outcome_.stop_signal = asked.stop;
   if (asked.stop == 0) gpu_.release_ahead();
+}
+
+// Units that launches have left alone are soon at rest, so a launch's end is the time to look.
+void job_runner::attempt_checkpoint() {
+  if (!reach_step()) return;
+  if (gpu_.between_launches()) {
+    state_image image;
+    program_.exchange(image);
+    machine_.exchange(image);
+    const int signal = checkpoints_.signal();
+    checkpoints_.write(simulated_, sc_core::sc_time_stamp().value(), image.take());
+    outcome_.stop_signal = signal;
+    program_.pause_at_progress(false);
+  } else {
+    program_.pause_at_progress(true);
+  }
+  if (outcome_.stop_signal == 0) gpu_.release_ahead();
 }
 
 // The run continues even if the snapshot fails.

@@ -13,6 +13,7 @@
 #include "testbench/run/host_program.h"
 #include "testbench/run/machine.h"
 #include "testbench/run/progress.h"
+#include "testbench/run/run_checkpoints.h"
 #include "testbench/run/run_signals.h"
 
 namespace heddle::testbench {
@@ -47,8 +48,13 @@ class job_runner final : private print_observer {
   void simulate();
   void simulate_slices();
   void show_progress();
+  /// Brings all SMs into step. False: the job has ended on the way.
+  bool reach_step();
   void answer_signals();
   void write_snapshot();
+  void begin();
+  void take_up(const checkpoint& c);
+  void attempt_checkpoint();
   void warn_of_late_preemptions() const;
   [[nodiscard]] std::uint64_t limit() const;
   [[nodiscard]] std::string limit_text() const;
@@ -69,6 +75,7 @@ class job_runner final : private print_observer {
   progress_line progress_;
   run_signals* const signals_;
   signal_watch signal_watch_;
+  run_checkpoints checkpoints_;
   run_outcome outcome_;
   std::uint64_t simulated_ = 0;  // cycles simulated completely
 };

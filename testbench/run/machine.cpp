@@ -12,6 +12,7 @@
 #include "heddle/gpu/gpu_blocks.h"
 #include "heddle/metrics/collect.h"
 #include "heddle/metrics/json.h"
+#include "heddle/tlm/kernel/state_image.h"
 #include "testbench/live/pause_request.h"
 #include "testbench/options/log.h"
 #include "testbench/report/metrics_report.h"
@@ -163,6 +164,13 @@ bool machine::simulate_until(const sc_core::sc_time& end) {
   cpu_seconds_ += cpu_seconds_now() - cpu;
   wall_seconds_ += wall_seconds_now() - wall;
   return !pause_request::take();
+}
+
+void machine::exchange(state_image& image) {
+  gpu_.exchange(image);
+  driver_.exchange(image);
+  intervals_.exchange(image);
+  if (cap_ != nullptr) cap_->exchange(image);
 }
 
 run_metrics machine::metrics_so_far(const std::vector<unsigned>& positions, const source_finder& source) {

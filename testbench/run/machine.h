@@ -70,6 +70,8 @@ class machine {
   [[nodiscard]] cycle_t bring_into_step() {
     return page_ != nullptr && page_->is_paused() ? page_->cycle() : gpu_.bring_into_step();
   }
+  /// The state of GPU, driver and metrics, as gpu::exchange().
+  void exchange(state_image& image);
   /// The metrics of a running simulation up to now, and of a finished one. `positions`: the position of each launch in
   /// the host's order, indexed by the driver's launch number.
   run_metrics metrics_so_far(const std::vector<unsigned>& positions, const source_finder& source);

@@ -115,8 +115,11 @@ job job_of_traces(const std::string& kernels_list, bool strict, std::uint64_t me
   return j;
 }
 
-int replay_command(const std::vector<std::string>& arguments) {
+int replay_command(const std::vector<std::string>& arguments) { return replay_from(arguments, nullptr); }
+
+int replay_from(const std::vector<std::string>& arguments, std::shared_ptr<const checkpoint> from) {
   run_options o;
+  o.resumes = std::move(from);
   std::string help;
   if (parse_replay(arguments, o, help)) {
     std::fputs(help.c_str(), stdout);
@@ -135,6 +138,7 @@ int replay_command(const std::vector<std::string>& arguments) {
   warn_of_unknown_opcodes(j);
   warn_of_missing_blocks(j);
   warn_of_oddities(j);
+  check_resumed(o, j, config);
   return simulate(o, j, config, signals);
 }
 

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <memory>
 #include <set>
+#include <utility>
 
 #include "heddle/config/config.h"
 #include "heddle/config/parameter_rules.h"
@@ -75,6 +76,7 @@ job make_job(const run_options& o) {
 void check_result_files(const run_options& o, const job& j, file_roles roles) {
   add_files(j, roles);
   if (!o.metrics_file.empty()) roles.add_output(o.metrics_file, "--metrics");
+  if (!o.checkpoint_file.empty()) roles.add_output(o.checkpoint_file, "--checkpoint");
   if (!o.report_file.empty()) roles.add_output(o.report_file, "--report");
   if (!o.sanitize_file.empty()) roles.add_output(o.sanitize_file, "--sanitize-json");
   for (const view_file& f : view_files(o)) {
@@ -84,6 +86,12 @@ void check_result_files(const run_options& o, const job& j, file_roles roles) {
                         "': expected a regular file, beside which its layout can lie");
     roles.add_output(place, f.option);
   }
+}
+
+void check_resumed(const run_options& o, const job& j, const gpu_config& config) {
+  if (o.resumes == nullptr) return;
+  check_same_machine(*o.resumes, config);
+  check_same_program(*o.resumes, j);
 }
 
 gpu_config machine_of(const run_options& o, file_roles& roles) {
@@ -120,8 +128,11 @@ int simulate(const run_options& o, const job& j, const gpu_config& config, run_s
   return outcome.failure.empty() && places == 0 ? 0 : 1;
 }
 
-int run_command(const std::vector<std::string>& arguments) {
+int run_command(const std::vector<std::string>& arguments) { return run_from(arguments, nullptr); }
+
+int run_from(const std::vector<std::string>& arguments, std::shared_ptr<const checkpoint> from) {
   run_options o;
+  o.resumes = std::move(from);
   std::string help;
   if (parse_run(arguments, o, help)) {
     std::fputs(help.c_str(), stdout);
@@ -134,6 +145,7 @@ int run_command(const std::vector<std::string>& arguments) {
   file_roles roles;
   const gpu_config config = machine_of(o, roles);
   check_result_files(o, j, std::move(roles));
+  check_resumed(o, j, config);
   return simulate(o, j, config, signals);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,10 @@ namespace heddle::testbench {
 
 /// `heddle run`. Returns the exit code; throws input_error.
 int run_command(const std::vector<std::string>& arguments);
+/// The same, from where the checkpoint says that the run stood; null: from its begin.
+int run_from(const std::vector<std::string>& arguments, std::shared_ptr<const checkpoint> from);
+/// Throws input_error if the run that resumes is another one than that of its checkpoint.
+void check_resumed(const run_options& o, const job& j, const gpu_config& config);
 
 /// The job that the options name: a job file, or one launch. Call validate() afterwards. Throws input_error.
 job make_job(const run_options& o);

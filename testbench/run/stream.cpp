@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "heddle/tlm/kernel/state_image.h"
 #include "testbench/options/log.h"
 
 namespace heddle::testbench {
@@ -30,6 +31,19 @@ void stream::compile(const std::vector<operation>& operations) {
 // In order, so that a stream of many launches asks for its oldest one only.
 void stream::forget_finished() {
   while (!outstanding_.empty() && driver_.finished(outstanding_.front().number)) outstanding_.pop_front();
+}
+
+void stream::exchange(state_image& image, const std::vector<const operation*>& launches) {
+  image.same(number_, "as a stream's number");
+  image.same(steps_.size(), "steps of a stream");
+  for (step& s : steps_) image(s.rounds);
+  image(at_, wakes_at_);
+  std::vector<unsigned> numbers;
+  for (const launch& l : outstanding_) numbers.push_back(l.number);
+  image(numbers);
+  if (!image.reading()) return;
+  outstanding_.clear();
+  for (const unsigned number : numbers) outstanding_.push_back({number, launches.at(number)});
 }
 
 void stream::advance(std::uint64_t now, std::vector<unsigned>& launched) {

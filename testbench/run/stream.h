@@ -26,6 +26,8 @@ class stream {
   /// Performs all operations that are possible at core cycle `now`. Appends the position in the job of each launch to
   /// `launched`.
   void advance(std::uint64_t now, std::vector<unsigned>& launched);
+  /// `launches`: of the job, by the driver's number.
+  void exchange(state_image& image, const std::vector<const operation*>& launches);
   [[nodiscard]] bool done() const { return at_ == steps_.size() && outstanding_.empty(); }
   /// The start cycle that the next launch waits for; the largest number if it waits for something else.
   [[nodiscard]] std::uint64_t wakes_at() const { return wakes_at_; }

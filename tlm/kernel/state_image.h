@@ -42,7 +42,8 @@ class state_image {
   explicit state_image(std::vector<std::uint8_t> bytes) : bytes_(std::move(bytes)), reading_(true) {}
 
   [[nodiscard]] bool reading() const { return reading_; }
-  [[nodiscard]] const std::vector<std::uint8_t>& bytes() const { return bytes_; }
+  /// What was written; the image is empty then.
+  [[nodiscard]] std::vector<std::uint8_t> take() { return std::exchange(bytes_, {}); }
   /// All has been read.
   [[nodiscard]] bool at_end() const { return at_ == bytes_.size(); }
 

@@ -37,6 +37,8 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   void submit(std::shared_ptr<const resident_launch> launch) override;
   /// SMs without blocks are not preempted. A switch in progress on an SM ends before the next one begins.
   void preempt(const preempt_request& request) override;
+  [[nodiscard]] bool between_launches() const override;
+  void exchange(state_image& image) override;
   void check_invariants() const override;
   [[nodiscard]] std::string waiting_blocks_text() const override;
   void halt() override { halted_ = true; }

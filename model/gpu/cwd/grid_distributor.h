@@ -17,6 +17,7 @@
 #include "heddle/config/parameters.h"
 #include "heddle/occupancy/sm_resources.h"
 #include "heddle/sub_partition/dependence/decoded_program.h"
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 #include "heddle/tlm/protocol/cta_protocol.h"
 
@@ -48,6 +49,7 @@ struct grid_record {
   [[nodiscard]] std::uint64_t blocks() const { return launch->blocks(); }
   /// Blocks that are still to be dispatched.
   [[nodiscard]] std::uint64_t waiting() const { return terminated ? 0 : blocks() - dispatched; }
+  void exchange(state_image& image);
   /// All its blocks are complete, or dropped, and their stores acknowledged.
   [[nodiscard]] bool done() const { return waiting() == 0 && completed + dropped == dispatched && unsettled == 0; }
 };
@@ -99,6 +101,9 @@ struct context_in_flight : context_transaction {
   std::vector<std::uint64_t> lost_cycles;    // flush: of each block, how long it had run
   bool saved = false;                        // the blocks have left the SM
   bool resumed = false;
+
+  /// Of a preemption that has ended, but for `first`.
+  void exchange(state_image& image);
 };
 
 /// The protocol to the SMs is cta_protocol.h. A dispatch cannot be refused, so a CWD must know what fits on an SM:
@@ -120,6 +125,11 @@ class grid_distributor : public sc_core::sc_module {
   /// Ends launches of these numbers: no further block of theirs is dispatched, and their blocks leave the SMs without
   /// being saved, but for blocks of clusters, which run to their end. Called while no SM is simulated ahead.
   virtual void terminate(const std::vector<std::uint32_t>& launches) { static_cast<void>(launches); }
+  /// No launch has begun and not ended, and no message to an SM or from one is on its way. A CWD that cannot tell
+  /// returns false: no checkpoint is taken of its GPU.
+  [[nodiscard]] virtual bool between_launches() const { return false; }
+  /// Between launches. An image is read when the same launches have been submitted again.
+  virtual void exchange(state_image& image);
   /// Throws internal_error if an account does not add up.
   virtual void check_invariants() const {}
   /// Describes the blocks that wait for a place on an SM, each line preceded by a line break, for the report of a

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "heddle/occupancy/sm_resources.h"
+#include "heddle/tlm/kernel/state_image.h"
 
 namespace heddle {
 
@@ -17,6 +18,7 @@ class sm_room {
   block_allocation take(const block_footprint& block) { return changed().take(block); }
   void take_again(block_allocation& allocation) { changed().take_again(allocation); }
   void give_back(const block_allocation& allocation) { changed().give_back(allocation); }
+  void exchange(state_image& image) { image(changed()); }
 
   /// `waiting_set`: number of the set of grids with blocks to dispatch, from 1. `fit()`: whether the next block of each
   /// of them fits; it is called when the answer is not known.

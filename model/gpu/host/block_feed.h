@@ -19,6 +19,8 @@ class block_feed {
   void add(std::uint32_t launch, std::shared_ptr<const sass_trace::trace_kernel> kernel);
   /// Forgets all launches.
   void clear() { recordings_.clear(); }
+  /// Forgets a launch that has ended.
+  void forget(std::uint32_t launch) { recordings_.erase(launch); }
   /// Hands over the next block of a recorded launch, if one is left. Throws input_error if the trace can no longer be
   /// read.
   void hand_over(const grid_record& grid);

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <map>
 
+#include "heddle/tlm/kernel/state_image.h"
+
 namespace heddle {
 
 /// The heap of malloc in kernels: first fit, lowest address first, in the order of the calls. It manages addresses
@@ -16,6 +18,7 @@ class device_heap {
   [[nodiscard]] std::uint64_t allocate(std::uint64_t bytes);
   /// False if `address` is not the address of an allocation.
   bool free(std::uint64_t address);
+  void exchange(state_image& image) { image(gaps_, taken_); }
   /// Address and bytes (a multiple of 16) of each allocation in use.
   [[nodiscard]] const std::map<std::uint64_t, std::uint64_t>& taken() const { return taken_; }
 

@@ -25,6 +25,7 @@
 namespace heddle {
 
 class host_link;
+class state_image;
 struct module_record;
 
 namespace isa {
@@ -184,6 +185,9 @@ class host_driver : public sc_core::sc_module {
   /// restarted.
   void check_flush(const launch_request& request);
   bool finished(unsigned launch_number);
+  /// What the driver knows of its launches, no call being in progress. An image is read when the same calls have been
+  /// made again.
+  void exchange(state_image& image);
   /// With `begin`: begins to write back and empty all caches (L2, L1s, constant and instruction caches), as a profiler
   /// does before a launch; throws input_error while launches are pending or running. Returns whether caches are being
   /// written back, which ends with progress_event(); until then launches are refused.

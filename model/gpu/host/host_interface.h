@@ -90,6 +90,10 @@ class host_interface : public sc_core::sc_module,
   [[nodiscard]] bool faulted() const { return !fault_.empty(); }
   /// True if launches have been accepted whose completion has not been reported.
   [[nodiscard]] bool busy() const { return completed_ < launches_; }
+  /// Nothing is in progress for the host.
+  [[nodiscard]] bool rests() const { return !flushing_ && !resetting_ && !executing_ && !faulted() && !failing_; }
+  /// While it rests and the GPU is between launches.
+  void exchange(state_image& image);
   /// A reset begins: commands are refused, and nothing is reported until it ends.
   void begin_reset();
   /// The GPU is idle, and all else is as constructed: so is the host interface, but for launch numbers.

@@ -41,6 +41,15 @@ std::pair<std::uint64_t, std::size_t> loaded_modules::constants(std::uint32_t mo
   return {l.constants_address, l.module.constant_image.size()};
 }
 
+void loaded_modules::exchange(state_image& image) {
+  image.same(modules_.size(), "modules");
+  for (loaded& l : modules_) {
+    image.each(l.module.global_image);
+    image.each(l.module.constant_image);
+  }
+  image.same(next_code_address_, "bytes of code");
+}
+
 void loaded_modules::written(std::uint64_t address, const std::uint8_t* data, unsigned bytes) {
   for (loaded& l : modules_)
     for (auto [base, image] : l.images())

@@ -13,6 +13,7 @@
 #include "heddle/frontend/ptx/lower.h"
 #include "heddle/frontend/ptx/syntax/parsed_modules.h"
 #include "heddle/sub_partition/dependence/decoded_program.h"
+#include "heddle/tlm/kernel/state_image.h"
 
 namespace heddle {
 
@@ -38,6 +39,8 @@ class loaded_modules {
     recorded_.clear();
     next_code_address_ = 0;
   }
+  /// What the host has written to the variables of the loaded modules.
+  void exchange(state_image& image);
   /// Device address and size of a module's constants.
   [[nodiscard]] std::pair<std::uint64_t, std::size_t> constants(std::uint32_t module) const;
   /// The host has written device memory: the modules' variables keep their values.

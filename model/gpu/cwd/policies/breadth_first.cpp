@@ -23,6 +23,8 @@ class breadth_first : public placement_policy {
     return n;
   }
 
+  void exchange(state_image& image) override { image(next_); }
+
  private:
   unsigned next_ = 0;
 };

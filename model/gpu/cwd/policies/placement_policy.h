@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "heddle/config/choices.h"
+#include "heddle/tlm/kernel/state_image.h"
 
 namespace heddle {
 
@@ -24,6 +25,8 @@ class placement_policy {
     (void)sm, (void)sms, (void)most, (void)fits;
     return 0;
   }
+  /// A policy with state describes it here.
+  virtual void exchange(state_image& image) { static_cast<void>(image); }
 };
 
 /// Creates the policy of a name. Each policy's source file specialises it; the names are in parameter_list.h.

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/run/run_checkpoints.h"
+
+#include <filesystem>
+#include <utility>
+
+namespace heddle::testbench {
+
+run_checkpoints::run_checkpoints(const run_options& o, const job& j, const gpu_config& config)
+    : file_(o.checkpoint_file), every_(o.checkpoint_every) {
+  if (!wanted()) return;
+  about_.command = o.kernels_list.empty() ? "run" : "replay";
+  about_.arguments = o.words;
+  about_.folder = std::filesystem::current_path().string();
+  about_.configuration = texts_of(config);
+  about_.files = files_of(j);
+  begin_at(0);
+}
+
+void run_checkpoints::write(std::uint64_t cycle, std::uint64_t time, std::vector<std::uint8_t> state) {
+  about_.cycle = cycle;
+  about_.time = time;
+  about_.state = std::move(state);
+  write_checkpoint(file_, about_);
+  about_.state.clear();
+  ++written_;
+  begin_at(cycle);
+}
+
+}  // namespace heddle::testbench
