@@ -26,7 +26,7 @@ namespace heddle::testbench {
 
 namespace {
 
-using nlohmann::json;
+using json = nlohmann::ordered_json;
 
 // A file is this line, and a zstd frame with a checksum. The frame holds the description's length, the description
 // (JSON) and the state.
