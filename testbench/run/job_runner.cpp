@@ -221,15 +221,15 @@ void job_runner::show_progress() {
 }
 
 // Samples between two cycles need all SMs at the same cycle.
-bool job_runner::reach_step() {
-  const std::uint64_t meeting = std::min<std::uint64_t>(machine_.bring_into_step(), limit());
+bool job_runner::reach_step() { return reach(std::min<std::uint64_t>(machine_.bring_into_step(), limit())); }
+
+bool job_runner::reach(std::uint64_t cycle) {
   signal_watch_.listens = false;
   program_.pause_at_progress(false);
   // The page of the run may pause it on the way.
-  while (!machine_.run_for(clock_.time_of(meeting) - sc_core::sc_time_stamp()) && !program_.ended()) continue;
+  while (!machine_.run_for(clock_.time_of(cycle) - sc_core::sc_time_stamp()) && !program_.ended()) continue;
   signal_watch_.listens = true;
-  program_.pause_at_progress(checkpoints_.due(meeting));
-  if (!program_.ended()) simulated_ = meeting;
+  if (!program_.ended()) simulated_ = cycle;
   return !program_.ended();
 }
 
@@ -248,7 +248,11 @@ void job_runner::answer_signals() {
 
 // Units that launches have left alone are soon at rest, so a launch's end is the time to look.
 void job_runner::attempt_checkpoint() {
+  constexpr std::uint64_t step = 32;
   if (!reach_step()) return;
+  // What the last launch has written may still be on its way.
+  while (!gpu_.between_launches() && gpu_.cwd().between_launches() && simulated_ < limit())
+    if (!reach(std::min(simulated_ + step, limit()))) return;
   if (gpu_.between_launches()) {
     state_image image;
     program_.exchange(image);

@@ -48,8 +48,9 @@ class job_runner final : private print_observer {
   void simulate();
   void simulate_slices();
   void show_progress();
-  /// Brings all SMs into step. False: the job has ended on the way.
+  /// Brings all SMs into step; in step, simulates the cycles before `cycle`. False: the job has ended on the way.
   bool reach_step();
+  bool reach(std::uint64_t cycle);
   void answer_signals();
   void write_snapshot();
   void begin();

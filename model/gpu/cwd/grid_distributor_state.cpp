@@ -15,9 +15,10 @@ void grid_record::exchange(state_image& image) {
     next_block.reset();
     return;
   }
-  // The host may have written the module's constants since.
+  // Since it was submitted, the host may have written the module's constants, and allocations between the launches
+  // may have been others than now.
   resident_launch present = *launch;
-  image(present.banks[3]);
+  image(present.banks[0], present.banks[3], present.local_base);
   if (image.reading()) launch = std::make_shared<const resident_launch>(std::move(present));
 }
 

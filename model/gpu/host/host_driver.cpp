@@ -56,6 +56,14 @@ host_driver::host_driver(sc_core::sc_module_name name, const gpu_config& config,
 
 host_driver::~host_driver() = default;
 
+void host_driver::stream_areas::exchange(state_image& image) { image(area, last); }
+
+void host_driver::exchange(state_image& image) {
+  image.part(name());
+  image(local_areas_, next_address_, context_area_, has_heap_, has_workspace_, has_context_area_, memory_->mapped,
+        finished_, asks_);
+}
+
 // What is lost with the GPU's context.
 void host_driver::forget() {
   modules_.clear();

@@ -246,6 +246,8 @@ class host_driver : public sc_core::sc_module {
   struct stream_areas {
     std::pair<std::uint64_t, std::uint64_t> area[2];  // address, bytes; of launches that run at the same time
     unsigned last = 0;
+
+    void exchange(state_image& image);
   };
   std::map<std::uint32_t, stream_areas> local_areas_;  // by stream
   std::uint64_t next_address_;

@@ -7,7 +7,6 @@
 #include "heddle/gpu/host/host_link.h"
 #include "heddle/gpu/host/host_registers.h"
 #include "heddle/tlm/kernel/calling_process.h"
-#include "heddle/tlm/kernel/state_image.h"
 
 namespace heddle {
 
@@ -58,12 +57,6 @@ void host_driver::poll() {
     finished_[n - 1] = true;
   }
   take_prints();
-}
-
-void host_driver::exchange(state_image& image) {
-  image.part(name());
-  image.same(next_address_, "bytes of device memory");
-  image(finished_, asks_);
 }
 
 void host_driver::take_prints() {

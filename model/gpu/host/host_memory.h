@@ -40,6 +40,10 @@ class host_memory {
 
   /// Adds a range (`what` 1) or removes it (2). Throws input_error.
   void change_map(std::uint64_t what, std::uint64_t base, std::uint64_t bytes);
+  void exchange(state_image& image) {
+    image(ranges_);
+    inspected_ = {};
+  }
   /// Removes all ranges.
   void unmap_all();
   /// Returns the number of bytes transferred; if they are not all, `status` tells why.

@@ -28,6 +28,8 @@ class launch_builder {
     textures_.reset();
     grid_workspace_ = 0;
   }
+  /// But for textures, which are created again.
+  void exchange(state_image& image) { image(grid_workspace_); }
   /// The `launch`-th launch. Throws input_error.
   std::shared_ptr<resident_launch> prepared(const launch_descriptor& d, std::uint32_t launch);
   /// A launch of a recorded kernel, without its blocks. Throws input_error.

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -74,7 +75,7 @@ bool checkpoints::stop_and_go_on(const words& run, std::mt19937& random) {
   const outcome whole = heddle(joined(run, {"--quiet", "--metrics", "whole.json", "--threads", one}));
   EXPECT_EQ(0, whole.code) << whole.err;
   const auto cycles = json::parse(content(place_ / "whole.json")).at("cycles").get<std::uint64_t>();
-  const std::uint64_t every = 1 + random() % (cycles / 2), most = every + random() % cycles;
+  const std::uint64_t every = cycles / 20 + random() % (cycles / 2), most = every + random() % cycles;
   fs::remove(place_ / "c");
   const outcome cut = heddle(joined(run, {"--quiet", "--checkpoint", "c", "--checkpoint-every", std::to_string(every),
                                           "--max-cycles", std::to_string(most), "--threads", one}));
@@ -110,11 +111,11 @@ TEST_F(checkpoints, workloads_go_on_as_without_a_stop) {
 }
 
 // Loops of the host, printf, malloc across launches, constants, streams, copies, launches that wait for a cycle.
-void write_mixed_job(const fs::path& place, unsigned seed, bool preempts) {
+void write_mixed_job(const fs::path& place, unsigned seed, bool preempts, unsigned rounds = 5) {
   std::string table;
   for (unsigned i = 0; i < 16; ++i) table += std::string({static_cast<char>(3 + 2 * i), 0, 0, 0});
   std::ofstream(place / "table.bin", std::ios::binary) << table;
-  std::ofstream(place / "left.bin", std::ios::binary) << std::string({5, 0, 0, 0});
+  std::ofstream(place / "left.bin", std::ios::binary) << std::string({static_cast<char>(rounds), 0, 0, 0});
   const auto buffer = [](const char* name) { return json{{"buffer", name}}; };
   const auto u32 = [](unsigned v) { return json{{"u32", v}}; };
   const auto wander = [&](unsigned stream, const char* data, unsigned blocks, unsigned steps) {
@@ -138,7 +139,7 @@ void write_mixed_job(const fs::path& place, unsigned seed, bool preempts) {
   const json speaks = {{"kernel", "speaks"}, {"grid", {2}}, {"block", {32}}, {"args", {buffer("sum")}}};
   const json down = {{"kernel", "counts_down"}, {"grid", {1}}, {"block", {32}}, {"args", {buffer("left")}}};
   j["launches"] = {wander(1, "b", 2, 20),
-                   {{"repeat", {wander(0, "a", 20, 30), keeps, speaks, down}}, {"while_nonzero", "left"}, {"max", 9}},
+                   {{"repeat", {wander(0, "a", 20, 30), keeps, speaks, down}}, {"while_nonzero", "left"}, {"max", 300}},
                    {{"copy", {{"from", "a"}, {"to", "b"}, {"bytes", 64}}}},
                    {{"memset", "sum"}, {"byte", 0}},
                    late,
@@ -183,50 +184,109 @@ TEST_F(checkpoints, recorded_kernels) {
     stop_and_go_on({"replay", "kernelslist.g", "--gpu", gpu, "--log-level", "error"}, random);
 }
 
-// The state that a checkpoint holds, behind its description, which has the options.
-std::string state_of(const fs::path& file) {
+// What a checkpoint holds: its description, and the state.
+struct opened {
+  json about;
+  std::string state;
+};
+opened open(const fs::path& file) {
   const std::string text = content(file);
   const std::size_t begin = text.find('\n') + 1;
   std::string all(ZSTD_getFrameContentSize(text.data() + begin, text.size() - begin), '\0');
   EXPECT_EQ(all.size(), ZSTD_decompress(all.data(), all.size(), text.data() + begin, text.size() - begin));
   std::uint64_t length = 0;
   std::memcpy(&length, all.data(), sizeof length);
-  return all.substr(sizeof length + length);
+  return {json::parse(all.substr(sizeof length, length)), all.substr(sizeof length + length)};
 }
 
 TEST_F(checkpoints, the_state_is_that_of_a_run_without_a_stop) {
-  write_mixed_job(place_, 5, false);
-  const words job = {"run", "job.json", "--gpu", "gtx1080", "--quiet", "--checkpoint", "c"};
-  ASSERT_EQ(1, heddle(joined(job, {"--checkpoint-every", "10000", "--max-cycles", "25000"})).code);
-  const std::string early = state_of(place_ / "c");
-  const outcome once = heddle(joined(job, {"--checkpoint-every", "30000", "--max-cycles", "45000"}));
-  ASSERT_EQ(1, once.code) << once.err;
-  const std::string whole = state_of(place_ / "c");
-  ASSERT_EQ(1, heddle(joined(job, {"--checkpoint-every", "10000", "--max-cycles", "25000"})).code);
-  ASSERT_TRUE(early == state_of(place_ / "c"));
-  const outcome rest = heddle({"resume", "c", "--checkpoint-every", "1", "--max-cycles", "45000", "--threads", "2"});
-  ASSERT_EQ(1, rest.code) << rest.err;
+  // With several threads, numbers of packets and the like are others: they say in which order places were taken.
+  const words job = {
+      "run", HEDDLE_WORKLOADS "/bfs/job.json", "--gpu", "gtx1080", "--quiet", "--threads", "1", "--checkpoint", "c"};
+  ASSERT_EQ(1, heddle(joined(job, {"--checkpoint-every", "60000", "--max-cycles", "110000"})).code);
+  const opened late = open(place_ / "c");
+  ASSERT_EQ(1, heddle(joined(job, {"--checkpoint-every", "5700", "--max-cycles", "7000"})).code);
+  const opened early = open(place_ / "c");
+  ASSERT_LT(early.about.at("cycle"), 60000);
+  const std::uint64_t rest = 60000 - early.about.at("cycle").get<std::uint64_t>();
+  const outcome o = heddle({"resume", "c", "--checkpoint-every", std::to_string(rest), "--max-cycles", "110000"});
+  ASSERT_EQ(1, o.code) << o.err;
+  const opened again = open(place_ / "c");
+  EXPECT_EQ(late.about.at("cycle"), again.about.at("cycle"));
+  EXPECT_TRUE(late.state == again.state);
 }
 
 TEST_F(checkpoints, sigterm_ends_a_run_with_one) {
-  write_mixed_job(place_, 1, false);
+  write_mixed_job(place_, 1, false, 60);
   heddle::test::program_start how;
   how.folder = place_;
-  const words run = {
-      HEDDLE_PROGRAM, "run",    HEDDLE_WORKLOADS "/bfs/job.json", "--gpu", "v100", "--checkpoint", "c", "--metrics",
-      "m.json",       "--quiet"};
-  const pid_t child = heddle::test::start_program(run, how);
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  const words job = {"run", "job.json", "--gpu", "gtx1080", "--set", "gpu.sm_count=4", "--quiet"};
+  const pid_t child = heddle::test::start_program(
+      joined({HEDDLE_PROGRAM}, joined(job, {"--checkpoint", "c", "--metrics", "m.json", "--progress", "json"})), how);
+  // Before the first progress is told, the signal may end the program at once.
+  for (unsigned n = 0; n < 30000 && content(place_ / "stderr").find("cycle") == std::string::npos; ++n)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   ::kill(child, SIGTERM);
-  const int code = heddle::test::exit_code_of(child);
-  if (code == 0) GTEST_SKIP() << "the run ended first";
-  ASSERT_EQ(143, code) << content(place_ / "stderr");
+  ASSERT_EQ(143, heddle::test::exit_code_of(child)) << content(place_ / "stderr");
   ASSERT_TRUE(fs::exists(place_ / "c"));
   EXPECT_EQ("SIGTERM", json::parse(content(place_ / "m.json")).at("stopped"));
-  ASSERT_EQ(0, heddle({"resume", "c"}).code);
-  const std::string rest = metrics("m.json");
-  ASSERT_EQ(0, heddle({"run", HEDDLE_WORKLOADS "/bfs/job.json", "--gpu", "v100", "--metrics", "whole.json"}).code);
-  EXPECT_TRUE(metrics("whole.json") == rest);
+  const outcome rest = heddle({"resume", "c"});
+  ASSERT_EQ(0, rest.code) << rest.err;
+  const std::string resumed = metrics("m.json");
+  ASSERT_EQ(0, heddle(joined(job, {"--metrics", "whole.json"})).code);
+  EXPECT_TRUE(metrics("whole.json") == resumed);
+}
+
+/// Its exit code is 2, its message one line that contains `text`, and nothing is written.
+void refused(const outcome& o, const std::string& text) {
+  EXPECT_EQ(2, o.code) << o.err;
+  EXPECT_NE(o.err.find(text), std::string::npos) << o.err;
+  EXPECT_EQ(1, std::count(o.err.begin(), o.err.end(), '\n')) << o.err;
+}
+
+TEST_F(checkpoints, what_was_changed_is_refused_by_name) {
+  write("gpu.ini", "base = gtx1080\n[gpu]\nsm_count = 2\n");
+  write_mixed_job(place_, 4, false);
+  ASSERT_EQ(1, heddle({"run", "job.json", "--gpu", "gpu.ini", "--quiet", "--checkpoint", "c", "--checkpoint-every",
+                       "8000", "--max-cycles", "100000", "--metrics", "m.json"})
+                   .code);
+  const std::string good = content(place_ / "c");
+  fs::remove(place_ / "m.json");
+  write("gpu.ini", "base = gtx1080\n[gpu]\nsm_count = 2\n[l1]\nlatency_cycles = 99\n");
+  refused(heddle({"resume", "c"}), "l1.latency_cycles was ");
+  write("gpu.ini", "base = gtx1080\n[gpu]\nsm_count = 2\n");
+  const std::string left = content(place_ / "left.bin");
+  write("left.bin", std::string({6, 0, 0, 0}));
+  refused(heddle({"resume", "c"}), "left.bin' has changed");
+  write("left.bin", left);
+  const std::string job = content(place_ / "job.json");
+  write("job.json", job + "\n");
+  refused(heddle({"resume", "c"}), "job.json' has changed");
+  write("job.json", job);
+  for (std::size_t n = 0; n < good.size(); n += 1 + good.size() / 40) {
+    write("c", good.substr(0, n));
+    refused(heddle({"resume", "c"}), n < 20 ? "not a checkpoint" : "cut short or edited");
+    std::string edited = good;
+    edited[n] = static_cast<char>(edited[n] ^ 1 << n % 8);
+    write("c", edited);
+    EXPECT_EQ(2, heddle({"resume", "c"}).code) << "byte " << n;
+  }
+  EXPECT_FALSE(fs::exists(place_ / "m.json"));
+  write("c", good);
+  EXPECT_EQ(0, heddle({"resume", "c", "--max-cycles", "1000000000"}).code);
+  EXPECT_TRUE(fs::exists(place_ / "m.json"));
+}
+
+TEST_F(checkpoints, what_cannot_be_kept_is_refused) {
+  const std::string job = HEDDLE_WORKLOADS "/saxpy/job.json";
+  refused(heddle({"run", job, "--checkpoint-every", "5"}), "--checkpoint-every belongs to --checkpoint");
+  refused(heddle({"run", job, "--checkpoint", "c", "--sanitize"}), "--sanitize");
+  refused(heddle({"run", job, "--checkpoint", "c", "--vcd", "w.vcd"}), "--vcd");
+  refused(heddle({"run", job, "--checkpoint", "m", "--metrics", "m"}), "m");
+  refused(heddle({"resume"}), "expected a checkpoint");
+  refused(heddle({"resume", job}), "not a checkpoint");
+  refused(heddle({"resume", "nothing"}), "expected a checkpoint");
+  refused(heddle({"resume", "c", "--gpu", "v100"}), "--gpu");
 }
 
 }  // namespace checkpoint_test
