@@ -328,7 +328,8 @@ void remote_shared_access(const instruction& i, const block_context& block, lane
   if (isa::is_atomic(i.op)) {
     std::uint32_t old[2][warp_size] = {};
     atomic_cells(i, block.shared, mask, addresses, bytes, words, old);
-    std::memcpy(words, old, sizeof old);
+    // The other lanes' operands stay: they may be for another block.
+    for (unsigned k = 0; k < 2; ++k) for_each_lane(mask, [&](unsigned l) { words[k][l] = old[k][l]; });
     return;
   }
   const bool writes = isa::is_store(i.op) || isa::info(i.op).access == isa::access_kind::copy;
