@@ -13,6 +13,7 @@
 #include "heddle/frontend/sass_trace/read/kernel_header.h"
 #include "heddle/frontend/sass_trace/read/kernels_list.h"
 #include "testbench/correlate/csv_table.h"
+#include "testbench/sampling/trace_code.h"
 #include "testbench/text/text.h"
 
 namespace heddle::testbench {
@@ -56,10 +57,13 @@ std::string work_of(const std::string& trace) {
 listed_launch launch_of(const std::string& trace) {
   sass_trace::line_reader reader(trace);
   const sass_trace::kernel_header h = sass_trace::read_header(reader);
-  return {h.name,
-          fmt::format("grid {}x{}x{}, block {}x{}x{}, {} registers, {} bytes, size {}", h.grid[0], h.grid[1], h.grid[2],
-                      h.block[0], h.block[1], h.block[2], h.registers, h.shared_bytes, work_of(trace)),
-          0, trace};
+  listed_launch l;
+  l.name = h.name;
+  l.shape = fmt::format("grid {}x{}x{}, block {}x{}x{}, {} registers, {} bytes, size {}, {}", h.grid[0], h.grid[1],
+                        h.grid[2], h.block[0], h.block[1], h.block[2], h.registers, h.shared_bytes, work_of(trace),
+                        read_code(reader, h).text());
+  l.trace = trace;
+  return l;
 }
 
 }  // namespace

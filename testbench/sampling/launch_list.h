@@ -10,7 +10,7 @@ namespace heddle::testbench {
 /// One launch of a long workload, before it is simulated.
 struct listed_launch {
   std::string name;   // of the kernel
-  std::string shape;  // grid, block and resources, or code and size of its trace; launches of one name differ by it
+  std::string shape;  // grid, block and resources, code and size of its trace; launches of one name differ by it
   double time = 0;    // measured duration, in any unit; 0: not known
   std::string trace;  // file; empty: none
 };
@@ -25,7 +25,7 @@ struct launch_list {
   [[nodiscard]] double time() const;
 };
 
-/// Reads a list of kernels (kernelslist.g), of whose traces only the headers are read, or durations (a CSV file).
+/// Reads a list of kernels (kernelslist.g), of whose traces only the beginnings are read, or durations (a CSV file).
 /// Throws input_error.
 launch_list read_launches(const std::string& file);
 

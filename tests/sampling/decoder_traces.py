@@ -49,18 +49,13 @@ KERNELS = {
 
 
 def warp_text(number, reads, between, base):
-    """Loads of rows of 128 bytes, each followed by operations on what came."""
+    """A loop that loads a row of 128 bytes and computes with it, and a store."""
+    loop = [f"{16 * (1 + k):04x} ffffffff 1 R{8 + k % 8} FFMA 3 R4 R{8 + k % 8} R5 0 0" for k in range(between)]
     lines = []
-
-    def add(rest):
-        lines.append(f"{16 * len(lines):04x} ffffffff {rest} 0 0")
-
     for r in range(reads):
-        lines.append(f"{16 * len(lines):04x} ffffffff 1 R4 LDG.E 1 R2 4 1 {base + 4096 * r:#x} 4 0")
-        for k in range(between):
-            add(f"1 R{8 + k % 8} FFMA 3 R4 R{8 + k % 8} R5")
-    lines.append(f"{16 * len(lines):04x} ffffffff 0 STG.E 2 R6 R8 4 1 {ACTIVATIONS + 128 * number:#x} 4 0")
-    add("0 EXIT 0")
+        lines += [f"0000 ffffffff 1 R4 LDG.E 1 R2 4 1 {base + 4096 * r:#x} 4 0", *loop]
+    end = 16 * (1 + between)
+    lines += [f"{end:04x} ffffffff 0 STG.E 2 R6 R8 4 1 {ACTIVATIONS + 128 * number:#x} 4 0", f"{end + 16:04x} ffffffff 0 EXIT 0 0 0"]
     return f"warp = {number % 4}\ninsts = {len(lines)}\n" + "\n".join(lines) + "\n\n"
 
 
