@@ -28,6 +28,9 @@ constexpr std::array shapes = {"GrdX",   "GrdY",    "GrdZ",      "BlkX",       "
                                "Grid",   "Block",   "Grid Size", "Block Size", "Grid X", "Grid Y",
                                "Grid Z", "Block X", "Block Y",   "Block Z",    "shape"};
 
+// Of the program, in which a launch was.
+constexpr std::array ranges = {"NVTX Range", "NVTX", "nvtx", "Range"};
+
 template <std::size_t N>
 std::size_t first_column(const csv_row& header, const std::array<const char*, N>& of) {
   for (const char* name : of)
@@ -74,16 +77,19 @@ double launch_list::time() const {
   return sum;
 }
 
-launch_list read_durations(const std::string& file) {
+launch_list read_durations(const std::string& file, bool with_counters) {
   const csv_table table = read_csv(read_file_or_stream(file, "the durations"), file, is_header);
   if (table.header.cells.empty())
     throw input_error(printable(file) + ": no line names columns of kernels (" + std::string(names[0]) +
                       ") and durations (" + durations[0] +
                       "), as nsys stats --report cuda_gpu_trace --format csv does");
-  const std::size_t name = first_column(table.header, names), duration = first_column(table.header, durations);
+  const std::size_t name = first_column(table.header, names), duration = first_column(table.header, durations),
+                    range = first_column(table.header, ranges);
+  const counter_columns counters(table);
   launch_list list;
   list.file = file;
   list.has_times = true;
+  if (with_counters) list.counters = counters.names();
   for (const csv_row& row : table.rows) {
     listed_launch l;
     l.name = row.at(name);
@@ -99,14 +105,16 @@ launch_list read_durations(const std::string& file) {
                         ", expected more than 0");
     for (const char* column : shapes)
       if (const std::size_t k = table.column(column); k != csv_table::none) l.shape += " " + row.at(k);
+    l.range = row.at(range);
+    if (with_counters) counters.add(row, l.name, list.counters);
     list.launches.push_back(std::move(l));
   }
   if (list.launches.empty()) throw input_error(printable(file) + ": no launch is in it");
   return list;
 }
 
-launch_list read_launches(const std::string& file) {
-  if (ends(file, ".csv") || file == "-") return read_durations(file);
+launch_list read_launches(const std::string& file, bool with_counters) {
+  if (ends(file, ".csv") || file == "-") return read_durations(file, with_counters);
   launch_list list;
   list.file = file;
   std::map<std::string, listed_launch> known;  // a trace may be named again
@@ -119,13 +127,19 @@ launch_list read_launches(const std::string& file) {
   return list;
 }
 
-void add_durations(launch_list& list, const std::string& file) {
-  const launch_list measured = read_durations(file);
+void add_durations(launch_list& list, const std::string& file, bool with_counters) {
+  launch_list measured = read_durations(file, with_counters);
   if (measured.launches.size() != list.launches.size())
     throw input_error(printable(file) + ": durations of " + grouped(measured.launches.size()) + " launches, but " +
                       printable(list.file) + " has " + grouped(list.launches.size()));
-  for (std::size_t k = 0; k < list.launches.size(); ++k) list.launches[k].time = measured.launches[k].time;
+  for (std::size_t k = 0; k < list.launches.size(); ++k) {
+    list.launches[k].time = measured.launches[k].time;
+    // Profilers write ranges in front of names, too.
+    const std::string& range = measured.launches[k].range;
+    list.launches[k].range = range.empty() ? measured.launches[k].name : range;
+  }
   list.has_times = true;
+  list.counters = std::move(measured.counters);
 }
 
 }  // namespace heddle::testbench

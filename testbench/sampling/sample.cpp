@@ -2,7 +2,6 @@
 #include "testbench/sampling/sample.h"
 
 #include <algorithm>
-#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <random>
 #include <utility>
@@ -19,24 +18,6 @@ std::uint64_t below(std::uint64_t bound, std::mt19937_64& random) {
   return n % bound;
 }
 
-/// A sum of independent strata.
-struct moments {
-  double value = 0, variance = 0, by_freedom = 0;  // the last: squares of variances, divided by degrees of freedom
-
-  void add(const moments& o) {
-    value += o.value;
-    variance += o.variance;
-    by_freedom += o.by_freedom;
-  }
-  [[nodiscard]] estimate with(double confidence) const {
-    if (variance == 0) return {value, 0};
-    const double freedom = std::max(1.0, variance * variance / by_freedom);
-    const double t =
-        boost::math::quantile(boost::math::students_t_distribution<double, in_double>(freedom), 0.5 + confidence / 2);
-    return {value, t * std::sqrt(variance)};
-  }
-};
-
 stratum measured(const stratum& s, const std::vector<std::uint32_t>& chosen, const launch_values& values) {
   stratum now = s;
   const double m = static_cast<double>(chosen.size());
@@ -52,10 +33,7 @@ stratum measured(const stratum& s, const std::vector<std::uint32_t>& chosen, con
 moments moments_of(const stratum& s, std::size_t drawn, bool has_times) {
   const double n = static_cast<double>(s.members.size()), m = static_cast<double>(drawn);
   moments all;
-  all.value = n * s.mean;
-  all.variance = n * (n / m - 1) * s.deviation * s.deviation;
-  const double freedom = has_times ? n - 1 : m - 1;
-  if (all.variance > 0) all.by_freedom = all.variance * all.variance / std::max(1.0, freedom);
+  all.add_stratum(n * s.mean, n * (n / m - 1) * s.deviation * s.deviation, has_times ? n - 1 : m - 1);
   return all;
 }
 
@@ -126,7 +104,7 @@ std::vector<stratum> measured_strata(const sample& from, const launch_values& va
 }
 
 workload_estimate estimate_of(const sample& from, const launch_values& values, double confidence) {
-  std::map<std::string, std::pair<workload_estimate::kernel, moments>> kernels;
+  std::map<std::string, std::pair<workload_estimate::part, moments>> kernels;
   moments whole;
   const std::vector<stratum> strata = measured_strata(from, values);
   for (std::size_t k = 0; k < strata.size(); ++k) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "testbench/sampling/moments.h"
 #include "testbench/sampling/strata.h"
 
 namespace heddle::testbench {
@@ -36,21 +37,16 @@ class sample {
   accuracy wanted_;
 };
 
-/// What the simulated launches tell of all.
-struct estimate {
-  double value = 0;       // of all launches
-  double half_width = 0;  // of its confidence interval
-  [[nodiscard]] double error() const { return value > 0 ? half_width / value : 0; }
-};
-
 struct workload_estimate {
-  struct kernel {
+  /// The launches of a kernel or of a layer.
+  struct part {
     std::string name;
     std::size_t launches = 0, simulated = 0;
     estimate of;
   };
   estimate whole;
-  std::vector<kernel> kernels;  // the longest first
+  std::vector<part> kernels;  // the longest first
+  std::vector<part> layers;   // where names tell
 };
 
 /// Values of the chosen launches, such as cycles, by launch.

@@ -11,6 +11,8 @@
 #include "testbench/files/file_roles.h"
 #include "testbench/files/result_files.h"
 #include "testbench/options/log.h"
+#include "testbench/sampling/comparison.h"
+#include "testbench/sampling/layers.h"
 #include "testbench/sampling/sample_options.h"
 #include "testbench/sampling/sample_text.h"
 #include "testbench/sampling/trace_runs.h"
@@ -24,6 +26,7 @@ using json = nlohmann::ordered_json;
 
 constexpr std::size_t least_with_times = 2, least_without = 3;
 constexpr unsigned most_rounds = 8;
+constexpr std::size_t usual_repetitions = 200;  // of a comparison
 
 /// Cycles of launches by the metrics of runs: of the launches that they number.
 launch_values values_in(const std::vector<std::string>& files) {
@@ -46,18 +49,21 @@ launch_values values_in(const std::vector<std::string>& files) {
 class sample_run {
  public:
   explicit sample_run(sample_options o) : options_(std::move(o)) {
-    list_ = read_launches(options_.workload);
-    if (!options_.durations.empty()) add_durations(list_, options_.durations);
+    list_ = read_launches(options_.workload, options_.compare);
+    if (!options_.durations.empty()) add_durations(list_, options_.durations, options_.compare);
+    find_layers(list_, options_.layers);
     if (options_.wanted.least == 0) options_.wanted.least = list_.has_times ? least_with_times : least_without;
     if (!list_.has_times && options_.wanted.least < 2)
       throw input_error("--least: without durations two launches of a stratum are needed at least");
     const bool traces = !list_.launches.front().trace.empty();
-    if (traces && options_.output.empty() && !options_.dry_run && options_.results.empty() && options_.repeat == 0)
+    const bool known = options_.repeat != 0 || options_.compare;  // durations, of which nothing is simulated
+    if (traces && options_.output.empty() && !options_.dry_run && options_.results.empty() && !known)
       throw input_error("--output: expected a folder for the results of the launches that are simulated, or --dry-run");
     if (!traces && !options_.output.empty())
       throw input_error("--output: durations cannot be simulated; run the chosen launches and give --results");
-    if (options_.repeat != 0 && !list_.has_times)
-      throw input_error("--repeat: expected durations, which tell the truth");
+    if (known && !list_.has_times)
+      throw input_error(std::string(options_.compare ? "--compare" : "--repeat") +
+                        ": expected durations, which tell the truth");
     file_roles roles;
     roles.add_input(options_.workload, "the workload");
     if (!options_.durations.empty()) roles.add_input(options_.durations, "--durations");
@@ -66,6 +72,7 @@ class sample_run {
   }
 
   int run() {
+    if (options_.compare) return compared();
     if (options_.repeat != 0) return repeated();
     sample drawn(strata_of(list_, options_.wanted), options_.wanted, options_.seed);
     sample_outcome outcome{list_, drawn, options_.wanted, options_.seed, false, {}};
@@ -75,33 +82,40 @@ class sample_run {
         if (values.count(k) == 0)
           throw input_error("--results: launch " + std::to_string(k) + " ('" + printable(list_.launches[k].name) +
                             "') is not in them, but was drawn");
-      outcome.estimate = estimate_of(drawn, values, options_.wanted.confidence);
-      outcome.has_estimate = true;
+      estimate_by(drawn, values, outcome);
     } else if (!options_.output.empty() && !options_.dry_run) {
-      if (!simulate(drawn, outcome)) return 0;
+      const int code = simulate(drawn, outcome);
+      if (code != 0 || !outcome.has_estimate) return code;
     }
     write(outcome);
     return 0;
   }
 
  private:
-  // As many launches more, round by round, as the deviations of those simulated ask for. False: they were submitted.
-  bool simulate(sample& drawn, sample_outcome& outcome) {
+  void estimate_by(const sample& drawn, const launch_values& values, sample_outcome& outcome) const {
+    outcome.estimate = estimate_of(drawn, values, options_.wanted.confidence);
+    outcome.estimate.layers = layers_of(list_, drawn, values, options_.wanted.confidence);
+    outcome.has_estimate = true;
+  }
+
+  // As many launches more, round by round, as the deviations of those simulated ask for. Returns the exit code. No
+  // estimate: they were submitted.
+  int simulate(sample& drawn, sample_outcome& outcome) {
     const trace_runs runs(list_,
                           {options_.output, options_.gpu, options_.overrides, options_.sweep_words, options_.no_wait});
     for (unsigned round = 0; round < most_rounds; ++round) {
       launch_values values;
-      if (!runs.simulate(drawn.chosen(), values)) return false;
-      outcome.estimate = estimate_of(drawn, values, options_.wanted.confidence);
-      outcome.has_estimate = true;
+      const int code = runs.simulate(drawn.chosen(), values);
+      if (code != 0 || values.empty()) return code;
+      estimate_by(drawn, values, outcome);
       const std::size_t before = drawn.size();
-      if (outcome.estimate.whole.error() <= options_.wanted.error) return true;
+      if (outcome.estimate.whole.error() <= options_.wanted.error) return 0;
       drawn.grow(sample_sizes(measured_strata(drawn, values), options_.wanted));
       if (drawn.size() == before) break;
     }
     message_log::warning(fmt::format("the error is {}, not {}: --least asks for more launches of each stratum",
                                      percent(outcome.estimate.whole.error()), percent(options_.wanted.error)));
-    return true;
+    return 0;
   }
 
   [[nodiscard]] int repeated() const {
@@ -113,10 +127,22 @@ class sample_run {
     return 0;
   }
 
-  void write(const sample_outcome& outcome) const {
+  [[nodiscard]] int compared() const {
+    const std::vector<method_result> methods =
+        compare(list_, options_.wanted, options_.seed, options_.repeat != 0 ? options_.repeat : usual_repetitions);
+    write_json(comparison_json(list_, methods));
+    if (!options_.quiet) std::fputs(comparison_text(list_, methods).c_str(), stdout);
+    return 0;
+  }
+
+  void write_json(const json& result) const {
     result_files files;
-    if (!options_.json_file.empty()) files.add(options_.json_file, sample_json(outcome).dump(1) + "\n", "--json");
+    if (!options_.json_file.empty()) files.add(options_.json_file, result.dump(1) + "\n", "--json");
     files.commit();
+  }
+
+  void write(const sample_outcome& outcome) const {
+    write_json(sample_json(outcome));
     if (options_.quiet) return;
     std::fputs(sample_text(outcome).c_str(), stdout);
     if (!outcome.has_estimate) std::printf("--launches %s\n", launches_text(outcome.drawn.chosen()).c_str());

@@ -41,6 +41,7 @@ option_parser options_of_sample() {
   p.value("seed", "N", "another seed draws other launches (default: 1)");
   p.flag("dry-run", "only tell which launches");
   p.value("repeat", "N", "instead, draw N samples of the durations, and tell how often the error held");
+  p.flag("compare", "instead, tell what Sieve and PKA would estimate from the durations, and N samples (default: 200)");
   p.group("How they are simulated");
   p.value("output,o", "DIR", "simulate the traces, and keep results there; what it holds is not run again");
   p.value("gpu", "NAME|FILE.ini", "the machine (default: gtx1080)");
@@ -53,6 +54,9 @@ option_parser options_of_sample() {
            "instead: metrics of runs of the launches that were drawn, such as of heddle exec "
            "--launches; repeatable");
   p.group("Results");
+  p.value("layers", "REGEX",
+          "sums by layer: the one group of REGEX in names of kernels or NVTX ranges (default: the number of layer12_, "
+          "layers.12, blocks.12, h.12)");
   p.value("json", "FILE.json", "write strata, drawn launches, weights and estimate");
   p.value("progress", "auto|always|never", "a progress line on stderr (auto: only on a terminal)");
   p.flag("quiet", "no summary");
@@ -79,6 +83,8 @@ bool parse_sample(const std::vector<std::string>& arguments, sample_options& o) 
   o.wanted.least = p.has("least") ? p.number("least", 1, most) : 0;
   if (p.has("seed")) o.seed = p.number("seed", 0, ~std::uint64_t{0});
   if (p.has("repeat")) o.repeat = p.number("repeat", 1, most);
+  o.compare = p.has("compare");
+  if (p.has("layers")) o.layers = p.text("layers");
   o.results = p.list("results");
   if (p.has("output")) o.output = p.text("output");
   if (p.has("json")) o.json_file = p.text("json");

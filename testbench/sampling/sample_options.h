@@ -16,7 +16,9 @@ struct sample_options {
   std::string durations;
   accuracy wanted;  // `least` 0: as usual
   std::uint64_t seed = 1;
-  std::uint64_t repeat = 0;          // 0: not asked for
+  std::uint64_t repeat = 0;  // 0: not asked for
+  bool compare = false;
+  std::string layers;                // a regular expression; empty: as usual
   std::vector<std::string> results;  // metrics
   std::string output;
   std::string json_file;

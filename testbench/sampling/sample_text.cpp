@@ -15,7 +15,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-constexpr std::size_t kernels_shown = 20, longest_name = 48;
+constexpr std::size_t parts_shown = 20, longest_name = 48;
 
 std::string short_name(const std::string& name) {
   const std::string text = printable(name);
@@ -24,6 +24,31 @@ std::string short_name(const std::string& name) {
 
 json interval(const estimate& e) {
   return {{"cycles", e.value}, {"low", e.value - e.half_width}, {"high", e.value + e.half_width}};
+}
+
+// `what` the parts are: "kernel".
+std::string table_text(const std::vector<workload_estimate::part>& parts, double whole, const std::string& what) {
+  if (parts.empty()) return "";
+  std::string text =
+      fmt::format("{:>10} {:>9} {:>7} {:>16} {:>9}  {}\n", "launches", "simulated", "share", "cycles", "error", what);
+  for (std::size_t k = 0; k < std::min(parts_shown, parts.size()); ++k) {
+    const workload_estimate::part& of = parts[k];
+    text += fmt::format("{:>10} {:>9} {:>7} {:>16} {:>9}  {}\n", grouped(of.launches), grouped(of.simulated),
+                        percent(of.of.value / whole), grouped(static_cast<std::uint64_t>(std::llround(of.of.value))),
+                        percent(of.of.error()), of.name.empty() ? "(none)" : short_name(of.name));
+  }
+  if (parts.size() > parts_shown) text += fmt::format("and {} more {}s\n", grouped(parts.size() - parts_shown), what);
+  return text;
+}
+
+json table_json(const std::vector<workload_estimate::part>& parts) {
+  json all = json::array();
+  for (const workload_estimate::part& p : parts) {
+    json of = {{"name", p.name}, {"launches", p.launches}, {"simulated", p.simulated}};
+    of.update(interval(p.of));
+    all.push_back(std::move(of));
+  }
+  return all;
 }
 
 }  // namespace
@@ -51,17 +76,7 @@ std::string sample_text(const sample_outcome& o) {
   text += fmt::format("estimate: {} cycles, {} more or less with {} confidence\n",
                       grouped(static_cast<std::uint64_t>(std::llround(e.whole.value))), percent(e.whole.error()),
                       percent(o.wanted.confidence));
-  text += fmt::format("{:>10} {:>9} {:>7} {:>16} {:>9}  {}\n", "launches", "simulated", "share", "cycles", "error",
-                      "kernel");
-  for (std::size_t k = 0; k < std::min(kernels_shown, e.kernels.size()); ++k) {
-    const workload_estimate::kernel& of = e.kernels[k];
-    text += fmt::format("{:>10} {:>9} {:>7} {:>16} {:>9}  {}\n", grouped(of.launches), grouped(of.simulated),
-                        percent(of.of.value / e.whole.value),
-                        grouped(static_cast<std::uint64_t>(std::llround(of.of.value))), percent(of.of.error()),
-                        short_name(of.name));
-  }
-  if (e.kernels.size() > kernels_shown)
-    text += fmt::format("and {} more kernels\n", grouped(e.kernels.size() - kernels_shown));
+  text += table_text(e.kernels, e.whole.value, "kernel") + table_text(e.layers, e.whole.value, "layer");
   return text;
 }
 
@@ -88,12 +103,8 @@ json sample_json(const sample_outcome& o) {
   }
   if (!o.has_estimate) return j;
   j["estimate"] = interval(o.estimate.whole);
-  j["kernels"] = json::array();
-  for (const workload_estimate::kernel& k : o.estimate.kernels) {
-    json of = {{"name", k.name}, {"launches", k.launches}, {"simulated", k.simulated}};
-    of.update(interval(k.of));
-    j["kernels"].push_back(of);
-  }
+  j["kernels"] = table_json(o.estimate.kernels);
+  if (!o.estimate.layers.empty()) j["layers"] = table_json(o.estimate.layers);
   return j;
 }
 
@@ -111,6 +122,7 @@ repetitions repeat(const launch_list& list, const accuracy& wanted, std::uint64_
     r.mean_error += error / static_cast<double>(times);
     r.largest_error = std::max(r.largest_error, error);
     r.speedup = drawn.speedup();
+    r.simulated = drawn.size();
   }
   return r;
 }

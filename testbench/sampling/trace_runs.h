@@ -26,8 +26,9 @@ class trace_runs {
  public:
   trace_runs(const launch_list& list, trace_run_options o);
 
-  /// Cycles of each. False: they were submitted, and are not awaited. Throws input_error if one has no result.
-  bool simulate(const std::vector<std::uint32_t>& launches, launch_values& cycles) const;
+  /// Cycles of each; none: they were submitted, and are not awaited. Returns an exit code, which is 0 unless one has no
+  /// result. Throws input_error.
+  int simulate(const std::vector<std::uint32_t>& launches, launch_values& cycles) const;
   [[nodiscard]] std::string sweep_file() const { return options_.folder + "/sample.ini"; }
 
  private:

@@ -1,47 +1,13 @@
 // SPDX-License-Identifier: MIT
 // heddle sample: which launches are drawn, what they tell of all, and what is refused.
-#include <gtest/gtest.h>
-
-#include <algorithm>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <random>
 #include <set>
-#include <string>
-#include <vector>
 
-#include "tests/system/common/json_text.h"
-#include "tests/system/common/program_run.h"
-#include "tests/system/common/text_file.h"
+#include "sample_fixture.h"
 
 namespace sample_test {
-
-namespace fs = std::filesystem;
-using json = nlohmann::json;
-
-class samples : public ::testing::Test {
- protected:
-  samples() {
-    place_ = fs::path(HEDDLE_SCRATCH "/samples") / ::testing::UnitTest::GetInstance()->current_test_info()->name();
-    fs::remove_all(place_);
-    fs::create_directories(place_);
-  }
-  heddle::test::outcome run(std::vector<std::string> arguments) const {
-    arguments.insert(arguments.begin(), {HEDDLE_PROGRAM, "sample"});
-    return heddle::test::run_program(arguments, {place_});
-  }
-  void write(const std::string& name, const std::string& text) const { std::ofstream(place_ / name) << text; }
-  [[nodiscard]] json read(const std::string& name) const { return json::parse(heddle::test::content(place_ / name)); }
-  void write_traces(unsigned launches) const {
-    const auto o = heddle::test::run_program({"python3", HEDDLE_SOURCE "/tests/sampling/decoder_traces.py", "traces",
-                                              "--launches", std::to_string(launches)},
-                                             {place_});
-    ASSERT_EQ(0, o.code) << o.err;
-  }
-  fs::path place_;
-};
 
 // Strata of mean 11 and deviation 1.005, and of equal times: Neyman's allocation with costs, by hand.
 TEST_F(samples, are_as_large_as_the_error_asks) {
@@ -130,9 +96,7 @@ TEST_F(samples, of_traces_estimate_what_all_launches_take) {
   for (const json& k : of_some["kernels"]) sum += k["cycles"].get<double>();
   EXPECT_NEAR(1, sum / estimate["cycles"].get<double>(), 1e-9);
   // The same as durations.
-  const auto table = heddle::test::run_program(
-      {"python3", HEDDLE_SOURCE "/tests/sampling/durations_of.py", "traces/kernelslist.g", "drawn/results.csv"},
-      {place_});
+  const auto table = script("durations_of.py", {"traces/kernelslist.g", "drawn/results.csv"});
   ASSERT_EQ(0, table.code) << table.err;
   write("d.csv", table.out);
   ASSERT_EQ(0, run({"d.csv", "--least", "3000", "--dry-run", "--json", "s.json"}).code);
@@ -194,12 +158,7 @@ TEST_F(samples, are_refused_in_one_line) {
       {{list, "-o", "x", "--gpu", "nosuch"}, "nosuch"},
       {{list, "-o", "x", "--set", "l2.size"}, "expected SECTION.KEY=VALUE"},
       {{list, "-o", "d.csv"}, "cannot make the folder"}};
-  for (const auto& [arguments, why] : cases) {
-    const auto o = run(arguments);
-    EXPECT_EQ(2, o.code) << why;
-    EXPECT_NE(std::string::npos, o.err.find(why)) << o.err << "wanted: " << why;
-    EXPECT_EQ(1, std::count(o.err.begin(), o.err.end(), '\n')) << o.err;
-  }
+  for (const auto& [arguments, why] : cases) expect_refused(arguments, why);
 }
 
 }  // namespace sample_test
