@@ -81,7 +81,8 @@ launch_values trace_runs::read_results() const {
 
 int trace_runs::simulate(const std::vector<std::uint32_t>& launches, launch_values& cycles) const {
   write_sweep(launches);
-  std::vector<std::string> words = {sweep_file(), "--quiet", "--confine", "/"};  // the list names its traces
+  std::vector<std::string> words = {sweep_file(), "--quiet", "--resume", "--confine",
+                                    "/"};  // the list names its traces
   words.insert(words.end(), options_.sweep_words.begin(), options_.sweep_words.end());
   if (options_.no_wait) words.emplace_back("--no-wait");
   const int code = sweep_command(words);

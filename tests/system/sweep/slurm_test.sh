@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # A sweep on a private Slurm cluster: two nodes on loopback, one of which fails during the sweep. --resume completes the
-# lost points, and the results equal those of the local engine byte for byte. Needs root and Debian's slurm-wlm and
-# munge; exits with 77 if they are missing.
+# lost points, and the results equal those of the local engine byte for byte. The same of `heddle sample`. Needs root and
+# Debian's slurm-wlm and munge; exits with 77 if they are missing.
 #   slurm_test.sh HEDDLE JOB.json
 set -eu
 heddle=$1
 job=$2
+traces=$(cd "$(dirname "$0")/../../sampling" && pwd)/decoder_traces.py
 for command in sbatch squeue scontrol slurmctld slurmd munged mungekey runuser; do
   command -v "$command" >/dev/null || { echo "no $command: skipped"; exit 77; }
 done
@@ -111,15 +112,23 @@ mv s.sqlite local.sqlite
 mv s.csv local.csv
 rm -r s.sqlite.points
 
-results() { find s.sqlite.points -name '*.json' ! -name store.json 2>/dev/null | wc -l; }
+results() { find "${1:-s}.sqlite.points" -name '*.json' ! -name store.json 2>/dev/null | wc -l; }
+
+# The node fails while it runs points of the store: all its processes and its daemon.
+fail_node2() {
+  for i in $(seq 600); do [ "$(results "$1")" -ge "$2" ] && break; sleep 0.05; done
+  for i in $(seq 600); do kill_node n2; [ "$killed" -gt 0 ] && break; sleep 0.02; done
+  kill -9 "$node2"
+  kill_node n2
+}
+return_node2() {
+  slurmd -D -N n2 -f "$SLURM_CONF" >>"$home/n2.out.log" 2>&1 &
+  node2=$!
+}
 
 "$heddle" sweep s.ini --engine slurm --jobs 20 --slurm-args "--partition=p --time=10" --progress always &
 sweep=$!
-for i in $(seq 600); do [ "$(results)" -ge 30 ] && break; sleep 0.05; done
-# The node fails while it runs points: all its processes and its daemon.
-for i in $(seq 600); do kill_node n2; [ "$killed" -gt 0 ] && break; sleep 0.02; done
-kill -9 "$node2"
-kill_node n2
+fail_node2 s 30
 code=0
 wait "$sweep" || code=$?
 lost=$((points - $(results)))
@@ -128,9 +137,31 @@ echo "the node that died took $lost points with it; the sweep's code is $code"
 grep -q ,missing, s.csv
 
 # The node returns, and its points are completed.
-slurmd -D -N n2 -f "$SLURM_CONF" >>"$home/n2.out.log" 2>&1 &
-node2=$!
+return_node2
 "$heddle" sweep s.ini --engine slurm --jobs 20 --resume
 cmp s.sqlite local.sqlite
 cmp s.csv local.csv
 echo "$points points, the same bytes"
+
+# A sample of a list of traces. The same command goes on.
+"$traces" traces --launches 3000
+"$heddle" sample traces/kernelslist.g --gpu h100 --output here --json here.json >here.txt
+sample() {
+  "$heddle" sample traces/kernelslist.g --gpu h100 --output there --json there.json --engine slurm --jobs 8 --slurm-args "--partition=p --time=10"
+}
+sample >there.txt &
+sampling=$!
+fail_node2 there/results 4
+code=0
+wait "$sampling" || code=$?
+kept=$(results there/results)
+all=$(results here/results)
+echo "the node that died left $kept of $all launches; the sample's code is $code"
+[ "$kept" -lt "$all" ] && [ "$code" -eq 1 ] || { echo "expected lost launches, and code 1"; exit 1; }
+return_node2
+sample >there.txt
+cmp there.txt here.txt
+cmp there.json here.json
+cmp there/results.csv here/results.csv
+cmp there/results.sqlite here/results.sqlite
+echo "$all launches, the same bytes"
