@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "testbench/sampling/launch_list.h"
-#include "testbench/sampling/sample.h"
+#include "testbench/sampling/launches/launch_list.h"
+#include "testbench/sampling/strata/sample.h"
 
 namespace heddle::testbench {
 

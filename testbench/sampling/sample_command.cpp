@@ -11,10 +11,12 @@
 #include "testbench/files/file_roles.h"
 #include "testbench/files/result_files.h"
 #include "testbench/options/log.h"
-#include "testbench/sampling/comparison.h"
+#include "testbench/sampling/compare/comparison.h"
 #include "testbench/sampling/layers.h"
 #include "testbench/sampling/sample_options.h"
 #include "testbench/sampling/sample_text.h"
+#include "testbench/sampling/strata/repetitions.h"
+#include "testbench/sampling/strata/strata.h"
 #include "testbench/sampling/trace_runs.h"
 #include "testbench/text/text.h"
 

@@ -41,7 +41,8 @@ option_parser options_of_sample() {
   p.value("seed", "N", "another seed draws other launches (default: 1)");
   p.flag("dry-run", "only tell which launches");
   p.value("repeat", "N", "instead, draw N samples of the durations, and tell how often the error held");
-  p.flag("compare", "instead, tell what Sieve and PKA would estimate from the durations, and N samples (default: 200)");
+  p.flag("compare",
+         "instead, errors of N samples (default: 200) beside those of STEM, Sieve and PKA on the same durations");
   p.group("How they are simulated");
   p.value("output,o", "DIR", "simulate the traces, and keep results there; what it holds is not run again");
   p.value("gpu", "NAME|FILE.ini", "the machine (default: gtx1080)");

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "testbench/options/option_parser.h"
-#include "testbench/sampling/strata.h"
+#include "testbench/sampling/strata/stratum.h"
 
 namespace heddle::testbench {
 

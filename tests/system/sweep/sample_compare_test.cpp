@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// heddle sample --compare: what Sieve and PKA choose, by hand, and what a file lacks for them. Tables of others'
+// heddle sample --compare: what STEM, Sieve and PKA choose, by hand, and what a file lacks for them. Tables of others'
 // durations.
 #include <map>
 
@@ -26,7 +26,7 @@ TEST_F(samples, of_sieve_are_the_first_of_the_commonest_block_size) {
       "10,c,\"(64, 1, 1)\",110,\"10,000\"\n");
   const auto o = run({"d.csv", "--compare", "--json", "c.json"});
   ASSERT_EQ(0, o.code) << o.err;
-  const json sieve = read("c.json")["methods"][1];
+  const json sieve = read("c.json")["methods"][2];
   EXPECT_EQ("Sieve", sieve["method"]);
   const std::map<unsigned, double> expected = {{0, 4}, {5, 330 / 120.0}, {7, 2}, {8, 2}};
   EXPECT_EQ(expected, weights(sieve));
@@ -49,7 +49,7 @@ TEST_F(samples, of_pka_are_the_first_of_each_cluster) {
   const auto o = run({"d.csv", "--compare", "--repeat", "50", "--json", "c.json"});
   ASSERT_EQ(0, o.code) << o.err;
   const json c = read("c.json");
-  const json& pka = c["methods"][2];
+  const json& pka = c["methods"][3];
   EXPECT_EQ("PKA", pka["method"]);
   const std::map<unsigned, double> expected = {{0, 25}, {1, 75}};
   EXPECT_EQ(expected, weights(pka));
@@ -58,9 +58,25 @@ TEST_F(samples, of_pka_are_the_first_of_each_cluster) {
   EXPECT_TRUE(pka["missing_counters"].empty());
   EXPECT_NE(std::string::npos, o.out.find("PKA: 2 clusters by 1 components of 12 counters\n")) << o.out;
   EXPECT_EQ(std::string::npos, o.out.find("were not given")) << o.out;
-  EXPECT_EQ("STEM with ROOT", c["methods"][0]["method"]);
+  EXPECT_EQ("heddle sample", c["methods"][0]["method"]);
+  EXPECT_EQ("STEM", c["methods"][1]["method"]);
   EXPECT_NE(std::string::npos, o.out.find("mean of 50 samples, 50 of which within 2.0 %")) << o.out;
   EXPECT_EQ(o.out, run({"d.csv", "--compare", "--repeat", "50"}).out);
+}
+
+// (1.96 CV / error)^2 launches of a kernel, or of its halves if these take no more time. Halves that do not vary need
+// none, and get one.
+TEST_F(samples, of_stem_are_drawn_by_its_published_rules) {
+  std::string csv = "kernel,duration\n";
+  for (int k = 0; k < 100; ++k) csv += k % 2 == 0 ? "a,10\n" : "a,14\n";
+  for (int k = 0; k < 7; ++k) csv += "b,20\n";
+  for (int k = 0; k < 100; ++k) csv += k % 2 == 0 ? "c,100\n" : "c,104\n";
+  write("d.csv", csv);
+  ASSERT_EQ(0, run({"d.csv", "--compare", "--error", "5", "--json", "c.json"}).code);
+  const json stem = read("c.json")["methods"][1];
+  EXPECT_EQ(5u, stem["simulated"].get<unsigned>());
+  EXPECT_NEAR((1200 + 140 + 10200) / (10 + 14 + 20 + 100 + 104.0), stem["speedup"].get<double>(), 1e-9);
+  EXPECT_NEAR(0, stem["error"].get<double>(), 1e-12);
 }
 
 TEST_F(samples, tell_which_counters_a_file_lacks) {
@@ -72,14 +88,14 @@ TEST_F(samples, tell_which_counters_a_file_lacks) {
   EXPECT_NE(std::string::npos,
             some.out.find("of 2 counters\ncounters that were not given:\n  l1tex__t_sectors_pipe_lsu"))
       << some.out;
-  EXPECT_EQ(10u, read("c.json")["methods"][2]["missing_counters"].size());
+  EXPECT_EQ(10u, read("c.json")["methods"][3]["missing_counters"].size());
   write("d.csv", "kernel,duration\na,10\na,11\n");
   const auto none = run({"d.csv", "--compare", "--json", "c.json"});
   ASSERT_EQ(0, none.code) << none.err;
   EXPECT_NE(std::string::npos, none.out.find("PKA: not estimated without counters\n")) << none.out;
   for (const char* name : {"smsp__inst_executed.sum", "launch__grid_size", "smsp__inst_executed_op_shared_st.sum"})
     EXPECT_NE(std::string::npos, none.out.find(std::string("\n  ") + name + "\n")) << none.out;
-  EXPECT_EQ("not estimated without counters", read("c.json")["methods"][2]["why_not"]);
+  EXPECT_EQ("not estimated without counters", read("c.json")["methods"][3]["why_not"]);
 }
 
 TEST_F(samples, with_counters_come_from_whole_runs) {

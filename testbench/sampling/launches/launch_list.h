@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "testbench/sampling/launch_counters.h"
+#include "testbench/sampling/launches/launch_counters.h"
 
 namespace heddle::testbench {
 

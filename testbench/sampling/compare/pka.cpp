@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "testbench/sampling/pka.h"
+#include "testbench/sampling/compare/pka.h"
 
 #include <Eigen/Eigenvalues>
 #include <algorithm>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "testbench/sampling/moments.h"
+#include "testbench/sampling/strata/moments.h"
 
 #include <algorithm>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 
-#include "testbench/sampling/strata.h"
+#include "testbench/sampling/strata/stratum.h"
 
 namespace heddle::testbench {
 

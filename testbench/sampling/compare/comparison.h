@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "testbench/sampling/launch_list.h"
-#include "testbench/sampling/strata.h"
-#include "testbench/sampling/weighted_launch.h"
+#include "testbench/sampling/compare/weighted_launch.h"
+#include "testbench/sampling/launches/launch_list.h"
+#include "testbench/sampling/strata/stratum.h"
 
 namespace heddle::testbench {
 
@@ -22,7 +22,7 @@ struct method_result {
   std::vector<weighted_launch> launches;  // not of the method that draws anew each time
 };
 
-/// This command's own method (`times` samples, their mean error), Sieve and PKA on the same durations.
+/// This command's own method and STEM (`times` samples of each, their mean error), Sieve and PKA on the same durations.
 std::vector<method_result> compare(const launch_list& list, const accuracy& wanted, std::uint64_t seed,
                                    std::size_t times);
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "testbench/sampling/moments.h"
-#include "testbench/sampling/strata.h"
+#include "testbench/sampling/strata/moments.h"
+#include "testbench/sampling/strata/stratum.h"
 
 namespace heddle::testbench {
 

@@ -7,8 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "testbench/sampling/launch_list.h"
-
 namespace heddle::testbench {
 
 /// Launches of one kernel that are expected to take about as long as each other.
@@ -39,10 +37,5 @@ struct accuracy {
 /// MICRO 2025, from the Karush-Kuhn-Tucker conditions), as many as the error of their sum allows. A stratum that would
 /// be simulated more often than it has launches is simulated as a whole.
 std::vector<std::size_t> sample_sizes(const std::vector<stratum>& strata, const accuracy& wanted);
-
-/// Divides the launches by kernel and shape. With times, by kernel, and the launches of a kernel further: in two where
-/// that divides their times best (2-means), and each part again, as long as less has to be simulated (ROOT, MICRO
-/// 2025).
-std::vector<stratum> strata_of(const launch_list& list, const accuracy& wanted);
 
 }  // namespace heddle::testbench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "testbench/sampling/trace_code.h"
+#include "testbench/sampling/launches/trace_code.h"
 
 #include <fmt/format.h>
 

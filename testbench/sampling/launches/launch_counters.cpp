@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "testbench/sampling/launch_counters.h"
+#include "testbench/sampling/launches/launch_counters.h"
 
 #include <algorithm>
 #include <array>

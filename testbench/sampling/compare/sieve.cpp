@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "testbench/sampling/sieve.h"
+#include "testbench/sampling/compare/sieve.h"
 
 #include <algorithm>
 #include <cmath>

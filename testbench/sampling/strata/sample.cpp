@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "testbench/sampling/sample.h"
+#include "testbench/sampling/strata/sample.h"
 
 #include <algorithm>
 #include <cmath>

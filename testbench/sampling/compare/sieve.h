@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "testbench/sampling/launch_list.h"
-#include "testbench/sampling/weighted_launch.h"
+#include "testbench/sampling/compare/weighted_launch.h"
+#include "testbench/sampling/launches/launch_list.h"
 
 namespace heddle::testbench {
 

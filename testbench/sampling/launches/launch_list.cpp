@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "testbench/sampling/launch_list.h"
+#include "testbench/sampling/launches/launch_list.h"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 #include "heddle/frontend/sass_trace/read/kernel_header.h"
 #include "heddle/frontend/sass_trace/read/kernels_list.h"
 #include "testbench/correlate/csv_table.h"
-#include "testbench/sampling/trace_code.h"
+#include "testbench/sampling/launches/trace_code.h"
 #include "testbench/text/text.h"
 
 namespace heddle::testbench {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <string>
-
 namespace heddle::testbench {
 
 /// What the simulated launches tell of all.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "testbench/sampling/comparison.h"
+#include "testbench/sampling/compare/comparison.h"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,11 @@
 #include <cmath>
 
 #include "heddle/config/message.h"
-#include "testbench/sampling/pka.h"
-#include "testbench/sampling/sample_text.h"
-#include "testbench/sampling/sieve.h"
+#include "heddle/hash/splitmix64.h"
+#include "testbench/sampling/compare/pka.h"
+#include "testbench/sampling/compare/sieve.h"
+#include "testbench/sampling/compare/stem.h"
+#include "testbench/sampling/strata/repetitions.h"
 #include "testbench/text/text.h"
 
 namespace heddle::testbench {
@@ -18,7 +20,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-constexpr char stem[] = "STEM with ROOT", sieve[] = "Sieve", pka[] = "PKA";
+constexpr char here[] = "heddle sample", stem[] = "STEM", sieve[] = "Sieve", pka[] = "PKA";
 
 void judge(method_result& r, const launch_list& list) {
   double sum = 0, simulated = 0;
@@ -32,15 +34,47 @@ void judge(method_result& r, const launch_list& list) {
   r.error = std::abs(sum / whole - 1);
 }
 
-method_result with_stem(const launch_list& list, const accuracy& wanted, std::uint64_t seed, std::size_t times) {
-  const repetitions all = repeat(list, wanted, seed, times);
+std::string remark_of(const repetitions& all, const accuracy& wanted) {
+  return fmt::format("mean of {} samples, {} of which within {}; {} at most", grouped(all.all), grouped(all.held),
+                     percent(wanted.error), percent(all.largest_error));
+}
+
+method_result of_repetitions(const char* name, const repetitions& all, const accuracy& wanted) {
   method_result r;
-  r.name = stem;
+  r.name = name;
   r.simulated = all.simulated;
   r.speedup = all.speedup;
   r.error = all.mean_error;
-  r.remark = fmt::format("mean of {} samples, {} of which within {}; {} at most", grouped(times), grouped(all.held),
-                         percent(wanted.error), percent(all.largest_error));
+  r.remark = remark_of(all, wanted);
+  return r;
+}
+
+/// Samples by STEM's published rules.
+repetitions repeat_stem(const launch_list& list, const accuracy& wanted, std::uint64_t seed, std::size_t times) {
+  std::vector<stem_stratum> strata = stem_strata(list, wanted);
+  splitmix64 random(seed);
+  const double whole = list.time();
+  double simulated = 0;
+  repetitions r;
+  r.all = times;
+  for (const stem_stratum& s : strata) r.simulated += s.drawn;
+  for (std::size_t k = 0; k < times; ++k) {
+    double all = 0;
+    for (stem_stratum& s : strata) {
+      double sum = 0;
+      for (std::size_t m = 0; m < s.drawn; ++m) {
+        std::swap(s.members[m], s.members[m + random.below(s.members.size() - m)]);
+        sum += list.launches[s.members[m]].time;
+      }
+      simulated += sum / static_cast<double>(times);
+      all += sum / static_cast<double>(s.drawn) * static_cast<double>(s.members.size());
+    }
+    const double error = std::abs(all / whole - 1);
+    r.held += error <= wanted.error;
+    r.mean_error += error / static_cast<double>(times);
+    r.largest_error = std::max(r.largest_error, error);
+  }
+  r.speedup = whole / simulated;
   return r;
 }
 
@@ -77,11 +111,12 @@ method_result with_pka(const launch_list& list, std::uint64_t seed) {
 
 std::vector<method_result> compare(const launch_list& list, const accuracy& wanted, std::uint64_t seed,
                                    std::size_t times) {
-  return {with_stem(list, wanted, seed, times), with_sieve(list), with_pka(list, seed)};
+  return {of_repetitions(here, repeat(list, wanted, seed, times), wanted),
+          of_repetitions(stem, repeat_stem(list, wanted, seed, times), wanted), with_sieve(list), with_pka(list, seed)};
 }
 
 std::string comparison_text(const launch_list& list, const std::vector<method_result>& methods) {
-  std::string text = fmt::format("{}: {} launches, by three methods\n{:>9} {:>11} {:>8}  {}\n", printable(list.file),
+  std::string text = fmt::format("{}: {} launches, by four methods\n{:>9} {:>11} {:>8}  {}\n", printable(list.file),
                                  grouped(list.launches.size()), "simulated", "times less", "error", "method");
   for (const method_result& m : methods) {
     if (!m.missing.empty()) {
