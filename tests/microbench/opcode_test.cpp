@@ -86,6 +86,7 @@ constexpr char maxas[] = "maxas";
 constexpr char guide[] = "CUDA programming guide: warps that hide a latency";
 constexpr char wong[] = "Wong et al. 2010 (recalled)";
 constexpr char huerta[] = "Huerta et al. 2025";
+constexpr char ptxas[] = "cycles that ptxas 13.0 leaves";
 constexpr char no_source[] = "";
 constexpr char xmad[] = "86 cycles were measured of IMAD, which no compiler emits here: three XMAD stand for it";
 
@@ -167,6 +168,13 @@ constexpr figure figures[] = {
     {"gtx980", "lds", 23, 0, memories}, {"p100", "lds", 24, 0, memories}, {"gtx1080", "lds", 23, 0, memories},
     {"v100", "lds", 19, 0, memories},
     {"h100", "ffma", 4, 128, huerta}, {"h100", "dfma", 0, 64, no_source, "", recalled}, {"h100", "hfma2", 5, 128, huerta},
+    {"b200", "ffma", 4, 128, ptxas, "", ptxas}, {"b200", "iadd", 0, 64, no_source, "", ptxas}, {"b200", "dfma", 8, 64, ptxas, "", ptxas},
+    {"b200", "dadd", 8, 64, ptxas, "", ptxas}, {"b200", "hfma2", 4, 64, ptxas, "", ptxas}, {"b200", "shl", 4, 64, ptxas, "", ptxas},
+    {"b200", "imad", 4, 64, ptxas, "", ptxas}, {"b200", "lop", 4, 64, ptxas, "", ptxas},
+    {"rtx5090", "ffma", 4, 128, huerta}, {"rtx5090", "iadd", 4, 128, ptxas}, {"rtx5090", "fmnmx", 5, 0, ptxas},
+    {"rtx5090", "imnmx", 5, 0, ptxas}, {"rtx5090", "dfma", 64, 2, ptxas, "", ptxas}, {"rtx5090", "dadd", 64, 2, ptxas, "", ptxas},
+    {"rtx5090", "hfma2", 4, 64, ptxas}, {"rtx5090", "shl", 4, 64, ptxas}, {"rtx5090", "imad", 4, 64, ptxas}, {"rtx5090", "lop", 4, 0, ptxas},
+    {"b200 rtx5090", "mufu", 0, 16, no_source, "", recalled},
 };
 // clang-format on
 

@@ -74,6 +74,10 @@ struct throughput {
   const char* explained = "";
 };
 
+constexpr char ptxas[] = "cycles that ptxas 13.0 leaves";
+constexpr char quarter[] = "a quarter of the rate of tcgen05 (FlashGPU-Sim: 8192 FLOP a cycle and SM)";
+constexpr char flashgpu[] = "FlashGPU-Sim's configuration of an RTX 5090";
+
 constexpr char ga10x[] = "rtx3070 rtx3080";
 constexpr char turings[] = "rtx2060 rtx2080ti";
 
@@ -102,6 +106,12 @@ constexpr latency latencies[] = {
     {"h100", "f32.f16.k8", 16.0, luo_h800},    {"h100", "f32.f16.k16", 24.1, luo_h800},
     {"h100", "f32.tf32.k4", 16.5, luo_h800},   {"h100", "f32.tf32.k8", 24.5, luo_h800},
     {"h100", "s32.s8.k16", 16.1, luo_h800},    {"h100", "s32.s8.k32", 24.0, luo_h800},
+    {"b200", "f16.f16.k8", 20, ptxas},         {"b200", "f16.f16.k16", 20, ptxas},
+    {"b200", "f32.f16.k8", 20, ptxas},         {"b200", "f32.f16.k16", 20, ptxas},
+    {"b200", "f32.tf32.k4", 20, ptxas},        {"b200", "f32.tf32.k8", 20, ptxas},
+    {"b200", "s32.s8.m8k16", 22, ptxas},       {"b200", "s32.s8.k32", 20, ptxas},
+    {"rtx5090", "f16.f16.k8", 29, ptxas},      {"rtx5090", "f16.f16.k16", 29, ptxas},
+    {"rtx5090", "f32.f16.k16", 34, flashgpu},  {"rtx5090", "s32.s8.m8k16", 34, ptxas},
 };
 
 // Luo et al. print TFLOPS and the peak; the unit's rate (multiply-adds per cycle and SM) corresponds to the peak. They
@@ -176,6 +186,10 @@ constexpr throughput throughputs[] = {
     {"h100", "f32.tf32.k8", 16, 2, of_peak(246.4, 378, 1024), luo_h800},
     {"h100", "s32.s8.k16", 16, 2, of_peak(730.3, 1513, 4096), luo_h800, shallow},
     {"h100", "s32.s8.k32", 16, 2, of_peak(977.9, 1513, 4096), luo_h800},
+    {"b200", "f32.f16.k16", 8, 2, 1024, quarter},
+    {"b200", "s32.s8.k32", 8, 2, 2048, ptxas},
+    {"rtx5090", "f32.f16.k16", 8, 2, 256, flashgpu},
+    {"rtx5090", "f16.f16.k16", 8, 2, 512, ptxas},
 };
 
 // Published latencies are averages over loops with decimals; the model's latency is a whole number.
@@ -338,7 +352,7 @@ TEST(explained_products, are_those_written_down) {
 
 INSTANTIATE_TEST_SUITE_P(all, tensor,
                          ::testing::Values("v100", "rtx2060", "rtx2080ti", "a100", "rtx3070", "rtx3080", "rtx4090",
-                                           "h100"),
+                                           "h100", "b200", "rtx5090"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace tensor_test

@@ -92,11 +92,9 @@ TEST_F(cuda_driver, tells_the_pins_and_the_clock_of_the_memory) {
                   "' -Wl,-rpath-link,'" + libraries + "' -Wl,--no-as-needed -Wl,--copy-dt-needed-entries -lcuda"),
             0)
       << err_;
-  const std::pair<const char*, const char*> chips[] = {{"rtx2060", "192 7000000"},
-                                                       {"gtx1080", "256 5004000"},
-                                                       {"rtx4090", "384 10500000"},
-                                                       {"gtx980", "256 3506000"},
-                                                       {"v100", "4096 877000"}};
+  const std::pair<const char*, const char*> chips[] = {
+      {"rtx2060", "192 7000000"}, {"gtx1080", "256 5004000"}, {"rtx4090", "384 10500000"}, {"gtx980", "256 3506000"},
+      {"v100", "4096 877000"},    {"b200", "8192 3906000"},   {"rtx5090", "512 14000000"}};
   for (const auto& [chip, expected] : chips) {
     ASSERT_EQ(shell("timeout 100 '" HEDDLE_PROGRAM "' exec --quiet --gpu " + std::string(chip) + " -- ./program"), 0);
     EXPECT_EQ(out_, expected) << chip << err_;

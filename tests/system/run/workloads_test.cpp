@@ -162,7 +162,7 @@ TEST_P(every_gpu_and_policy, gives_the_same_outputs) {
   std::string first;
   unsigned ran = 0;
   for (const char* gpu : {"g80", "gtx480", "gtxtitan", "gtx750ti", "gtx980", "p100", "gtx1080", "titanxp", "v100",
-                          "rtx2060", "rtx2080ti", "a100", "rtx3070", "rtx3080", "rtx4090", "h100"}) {
+                          "rtx2060", "rtx2080ti", "a100", "rtx3070", "rtx3080", "rtx4090", "h100", "b200", "rtx5090"}) {
     for (const char* policy :
          {"lrr", "gto", "oldest", "two_level", "prefetch_aware", "memory_aware", "ccws", "cggty"}) {
       // Once with all checks, including control codes against the scoreboard.
@@ -186,7 +186,7 @@ TEST_P(every_gpu_and_policy, gives_the_same_outputs) {
       ++ran;
     }
   }
-  std::printf("%s: %u of 128\n", GetParam().c_str(), ran);
+  std::printf("%s: %u of 144\n", GetParam().c_str(), ran);
   EXPECT_GE(ran, 8u);
 }
 

@@ -44,7 +44,8 @@ void check_sources(const std::string& name, const std::string& text) {
 TEST(shipped, every_file_is_complete_in_order_and_sourced) {
   const std::vector<std::string> names = shipped_gpus();
   EXPECT_EQ((std::vector<std::string>{"g80", "gtx480", "gtxtitan", "gtx750ti", "gtx980", "p100", "gtx1080", "titanxp",
-                                      "v100", "rtx2060", "rtx2080ti", "a100", "rtx3070", "rtx3080", "rtx4090", "h100"}),
+                                      "v100", "rtx2060", "rtx2080ti", "a100", "rtx3070", "rtx3080", "rtx4090", "h100",
+                                      "b200", "rtx5090"}),
             names);
   std::vector<std::string> all;
   for (const parameter& p : parameters()) all.push_back(p.name());
@@ -83,10 +84,10 @@ TEST(shipped, memory_reaches_the_products_bandwidth) {
   const struct {
     const char* name;
     double gigabytes_per_second;
-  } products[] = {{"g80", 86.4},    {"gtx480", 177.4}, {"gtxtitan", 288.4}, {"gtx750ti", 86.4},
-                  {"gtx980", 224},  {"p100", 732},     {"gtx1080", 320},    {"titanxp", 547.7},
-                  {"v100", 898},    {"rtx2060", 336},  {"rtx2080ti", 616},  {"a100", 1555},
-                  {"rtx3070", 448}, {"rtx3080", 760},  {"rtx4090", 1008},   {"h100", 3350}};
+  } products[] = {{"g80", 86.4},      {"gtx480", 177.4}, {"gtxtitan", 288.4}, {"gtx750ti", 86.4}, {"gtx980", 224},
+                  {"p100", 732},      {"gtx1080", 320},  {"titanxp", 547.7},  {"v100", 898},      {"rtx2060", 336},
+                  {"rtx2080ti", 616}, {"a100", 1555},    {"rtx3070", 448},    {"rtx3080", 760},   {"rtx4090", 1008},
+                  {"h100", 3350},     {"b200", 8000},    {"rtx5090", 1792}};
   ASSERT_EQ(shipped_gpus().size(), std::size(products));
   for (const auto& p : products) {
     const gpu_config c = load_config(p.name);
@@ -140,7 +141,7 @@ TEST(shipped, rates_are_those_of_the_guide) {
       {"gtx1080", 20, 128, 128, 4, 1, 32}, {"titanxp", 30, 128, 128, 4, 1, 32},  {"v100", 80, 64, 64, 32, 64, 16},
       {"rtx2060", 30, 64, 64, 2, 64, 16},  {"rtx2080ti", 68, 64, 64, 2, 64, 16}, {"a100", 108, 64, 64, 32, 128, 16},
       {"rtx3070", 46, 128, 64, 2, 64, 16}, {"rtx3080", 68, 128, 64, 2, 64, 16},  {"rtx4090", 128, 128, 64, 2, 64, 16},
-      {"h100", 132, 128, 64, 64, 128, 16}};
+      {"h100", 132, 128, 64, 64, 128, 16}, {"b200", 148, 128, 64, 64, 64, 16},   {"rtx5090", 170, 128, 128, 2, 64, 16}};
   ASSERT_EQ(shipped_gpus().size(), std::size(chips));
   for (const auto& chip : chips) {
     const gpu_config c = load_config(chip.name);

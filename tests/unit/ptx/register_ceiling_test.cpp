@@ -107,7 +107,7 @@ TEST(register_ceiling, is_what_ptxas_takes_where_more_threads_are_resident) {
 // fewer with one more register.
 TEST(register_ceiling, lets_the_blocks_fit_on_every_chip) {
   for (const char* gpu : {"g80", "gtx480", "gtx750ti", "gtx980", "gtxtitan", "p100", "gtx1080", "v100", "rtx2060",
-                          "a100", "rtx3080", "rtx4090", "h100"}) {
+                          "a100", "rtx3080", "rtx4090", "h100", "b200", "rtx5090"}) {
     const gpu_config config = load_config(gpu);
     const occupancy_calculator calculator(config);
     for (unsigned threads = 1; threads <= config.sm.max_threads_per_block; threads += threads < 64 ? 1 : 23)
