@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include "heddle/config/config.h"
 #include "heddle/config/error.h"
 #include "heddle/frontend/ptx/lower.h"
 #include "ptx_lower_text.h"
@@ -45,6 +46,58 @@ TEST(lowering_errors, name_place_and_cause) {
   EXPECT_NE(message_of(start + "add.u32 %r0, %p, %r1; st.global.u32 [%d], %r0;\nret; }").find("k.ptx:6:"),
             std::string::npos);
   EXPECT_NE(message_of(".entry other() { ret; }").find("no kernel 'k', expected one of: other"), std::string::npos);
+}
+
+/// The message for an instruction in a module of PTX 9.0 for the target; "" if it is accepted.
+std::string message_on(const std::string& gpu, const std::string& target, const std::string& code) {
+  const std::string text =
+      ".version 9.0\n.target " + target +
+      "\n.address_size 64\n.visible .entry k() {\n.reg .f32 %f<4>; .reg .b32 %r<7>; .reg .b64 %d<4>;\n" + code +
+      "\nret; }\n";
+  try {
+    static_cast<void>(ptx::lower(ptx::place(ptx::parse(text, "k.ptx"), 0), "k", load_config(gpu)));
+  } catch (const input_error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(lowering_errors, tensor_memory_is_refused_by_name) {
+  for (const char* code : {"tcgen05.fence::before_thread_sync;", "tcgen05.wait::ld.sync.aligned;",
+                           "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r1], 32;",
+                           "tcgen05.mma.cta_group::1.kind::f16 [%r1], %d1, %d2, %r2, 1;"}) {
+    const std::string name(code, std::string(code).find_first_of("; "));
+    for (const char* gpu : {"b200", "rtx5090"})
+      EXPECT_EQ(message_on(gpu, "sm_100a", code), "k.ptx:6:1: instruction '" + name + "' is not supported");
+  }
+}
+
+TEST(lowering_errors, products_of_a_warpgroup_are_of_hopper_alone) {
+  for (const char* code :
+       {"wgmma.fence.sync.aligned;", "wgmma.commit_group.sync.aligned;", "wgmma.wait_group.sync.aligned 0;",
+        "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, %d0, %d1, 1, 1, 1, 0, 0;"}) {
+    const std::string name(code, std::string(code).find_first_of("; "));
+    EXPECT_EQ(message_on("h100", "sm_90a", code), "");
+    EXPECT_EQ(message_on("b200", "sm_90a", code),
+              "k.ptx:6:1: instruction '" + name + "' exists on compute capability 9.0 only, the GPU (b200) has 10.0");
+    EXPECT_EQ(
+        message_on("rtx5090", "sm_90a", code),
+        "k.ptx:6:1: instruction '" + name + "' exists on compute capability 9.0 only, the GPU (rtx5090) has 12.0");
+  }
+}
+
+TEST(lowering_errors, targets_and_versions_of_blackwell_are_none) {
+  for (const char* target :
+       {"sm_100", "sm_100a", "sm_100f", "sm_103a", "sm_110f", "sm_120", "sm_120a", "sm_120f", "sm_121a"})
+    for (const char* gpu : {"b200", "rtx5090"})
+      EXPECT_EQ(
+          message_on(gpu, target, "setmaxnreg.dec.sync.aligned.u32 40; barrier.cluster.arrive; barrier.cluster.wait;"),
+          "")
+          << target;
+  for (const char* version : {"8.7", "8.8", "9.0", "9.1", "9.2"})
+    EXPECT_EQ(
+        ptx::parse(".version " + std::string(version) + "\n.target sm_100f\n.address_size 64\n", "k.ptx")->version,
+        version);
 }
 
 // Of 64 bits: 4294967296 is not 0.

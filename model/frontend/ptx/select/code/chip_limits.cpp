@@ -15,6 +15,13 @@ void chip_limits::require_capability(unsigned major, unsigned minor) const {
            "." + std::to_string(minor) + ", the GPU (" + gpu_.gpu.name + ") has " + compute_capability_text(gpu_));
 }
 
+void chip_limits::require_warpgroup_products() const {
+  require_capability(9);
+  if (has_capability(10, 0))
+    in_.fail("instruction '" + in_.now().source->mnemonic() + "' exists on compute capability 9.0 only, the GPU (" +
+             gpu_.gpu.name + ") has " + compute_capability_text(gpu_));
+}
+
 void chip_limits::require_bulk_copies() const {
   require_capability(9);
   if (gpu_.tma.requests_in_flight == 0)
@@ -38,8 +45,8 @@ void chip_limits::require_half() const {
 void chip_limits::set_sums(isa::instruction& i) const {
   using isa::dtype;
   const bool bytes = i.src_type == dtype::e4m3x2 || i.src_type == dtype::e5m2x2;
-  // Since compute capability 9.0 there is no QMMA; the chips' compilers convert the factors to f16.
-  i.wide = bytes && i.op == isa::opcode::hmma && has_capability(9, 0);
+  // Compute capabilities 9.0 to 11.0 have no QMMA; the chips' compilers convert the factors to f16.
+  i.wide = bytes && i.op == isa::opcode::hmma && has_capability(9, 0) && !has_capability(12, 0);
   const unsigned products = gpu_.tensor.sum_products;
   const bool twice = bytes && !i.wide;
   i.sum_products = narrow<std::uint8_t>(twice ? 2 * products : i.src_type == dtype::b32 ? products / 2 : products);

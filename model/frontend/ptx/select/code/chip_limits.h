@@ -18,6 +18,8 @@ class chip_limits {
   [[nodiscard]] bool has_hopper_code() const { return ptx::has_hopper_code(gpu_); }
   [[nodiscard]] bool has_capability(unsigned major, unsigned minor) const;
   void require_capability(unsigned major, unsigned minor = 0) const;
+  /// wgmma: no chip after Hopper has it.
+  void require_warpgroup_products() const;
   void require_bulk_copies() const;
   void require_fp64() const;
   void require_half() const;

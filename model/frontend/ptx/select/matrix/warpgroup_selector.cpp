@@ -91,7 +91,9 @@ void warpgroup_selector::commit() {
 
 void warpgroup_selector::select() {
   const warpgroup_form& form = in_.warpgroup();
-  chip_.require_capability(9);
+  const bool registers = form.what == warpgroup_action::increase || form.what == warpgroup_action::decrease;
+  if (registers) chip_.require_capability(9);
+  else chip_.require_warpgroup_products();
   switch (form.what) {
     case warpgroup_action::multiply: return multiply(form);
     case warpgroup_action::fence: out_.put(opcode::wgarrive, nothing, {}); return;
