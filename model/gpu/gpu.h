@@ -58,12 +58,6 @@ class gpu : public sc_core::sc_module {
   [[nodiscard]] std::string barrier_deadlock() const;
   /// True if nothing is in flight.
   [[nodiscard]] bool idle() const;
-  /// Nothing is in flight but launches that have not begun: a checkpoint can be taken.
-  [[nodiscard]] bool between_launches() const;
-  /// The GPU's state between launches, and before a core cycle of which nothing has happened. It is read into a GPU of
-  /// the same configuration for which the same modules were loaded and the same launches submitted, at the same
-  /// simulated time. Throws state_error if the image is not one of this GPU.
-  void exchange(state_image& image);
   /// Throws internal_error if an invariant is violated; at the end of a run (idle) also for the conservation laws.
   void check_invariants() const;
   /// Call before the simulation starts. SMs are then simulated in time windows up to their lookahead, which cannot
@@ -112,6 +106,13 @@ class gpu : public sc_core::sc_module {
 
   void trace(sc_core::sc_trace_file* file) const override;
 
+  /// Nothing is in flight but launches that have not begun: a checkpoint can be taken.
+  friend bool between_launches(const gpu& chip);
+  /// The GPU's state between launches, and before a core cycle of which nothing has happened. It is read into a GPU of
+  /// the same configuration for which the same modules were loaded and the same launches submitted, at the same
+  /// simulated time. Throws state_error if the image is not one of this GPU.
+  friend void exchange(gpu& chip, state_image& image);
+
  private:
   void end_of_elaboration() override;
   void build_memory(const gpu_blocks& own);
@@ -121,5 +122,8 @@ class gpu : public sc_core::sc_module {
 
   std::unique_ptr<gpu_parts> parts_;
 };
+
+bool between_launches(const gpu& chip);
+void exchange(gpu& chip, state_image& image);
 
 }  // namespace heddle

@@ -7,18 +7,18 @@
 
 namespace heddle {
 
-bool gpu::between_launches() const {
-  const gpu_parts& p = *parts_;
-  return p.core.in_step() && p.host.rests() && p.cwd->between_launches() && p.units_idle() && p.terminated.empty() &&
+bool between_launches(const gpu& chip) {
+  const gpu_parts& p = *chip.parts_;
+  return p.core.in_step() && rests(p.host) && p.cwd->between_launches() && p.units_idle() && p.terminated.empty() &&
          p.resetting == gpu_parts::reset_step::none && !p.reset_line;
 }
 
-void gpu::exchange(state_image& image) {
-  gpu_parts& p = *parts_;
-  invariant(between_launches() || image.reading(), "a checkpoint while launches run");
-  image.part(name());
+void exchange(gpu& chip, state_image& image) {
+  gpu_parts& p = *chip.parts_;
+  invariant(between_launches(chip) || image.reading(), "a checkpoint while launches run");
+  image.part(chip.name());
   p.cwd->exchange(image);
-  p.host.exchange(image);
+  exchange(p.host, image);
   const auto launches = [&p](std::uint32_t launch) -> const resident_launch& {
     return *p.cwd->grids().at(launch).launch;
   };

@@ -257,4 +257,19 @@ void option_parser::fail(const std::string& message) const {
   throw input_error(message + " (see heddle " + command_ + " --help)");
 }
 
+std::vector<std::string> option_parser::words() const {
+  std::vector<std::string> words;
+  for (const option_group& g : groups_)
+    for (const option_entry& o : g.options) {
+      if (!has(o.name)) continue;
+      if (o.meaning.empty()) words.push_back("--" + o.name);
+      else
+        for (const std::string& value : o.repeatable ? list(o.name) : std::vector<std::string>{text(o.name)})
+          words.push_back("--" + o.name + "=" + value);
+    }
+  words.emplace_back("--");
+  words.insert(words.end(), positionals_.begin(), positionals_.end());
+  return words;
+}
+
 }  // namespace heddle::testbench

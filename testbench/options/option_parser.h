@@ -60,6 +60,8 @@ class option_parser {
   [[nodiscard]] const std::string& text(const std::string& option) const { return values_[option].as<std::string>(); }
   [[nodiscard]] std::vector<std::string> list(const std::string& option) const;
   [[nodiscard]] const std::vector<std::string>& positionals() const { return positionals_; }
+  /// All that was given in words of one form: --name, --name=VALUE, then "--" and the positional arguments.
+  [[nodiscard]] std::vector<std::string> words() const;
   [[nodiscard]] std::uint64_t number(const std::string& option, std::uint64_t least, std::uint64_t most) const;
   /// The index of the given value in the option's meaning ("auto|always|never").
   [[nodiscard]] std::size_t choice(const std::string& option) const;

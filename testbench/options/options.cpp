@@ -148,34 +148,15 @@ void read_choice(const option_parser& p, launch_choice& c) {
   }
 }
 
-// The arguments of a command in words of one form: --name, --name=VALUE.
-std::vector<std::string> words_of(const option_parser& p) {
-  std::vector<std::string> words;
-  for (const option_group& g : p.groups())
-    for (const option_entry& o : g.options) {
-      if (!p.has(o.name)) continue;
-      if (o.meaning.empty()) words.push_back("--" + o.name);
-      else
-        for (const std::string& value : o.repeatable ? p.list(o.name) : std::vector<std::string>{p.text(o.name)})
-          words.push_back("--" + o.name + "=" + value);
-    }
-  words.emplace_back("--");
-  words.insert(words.end(), p.positionals().begin(), p.positionals().end());
-  return words;
-}
-
 void read_checkpoints(const option_parser& p, run_options& o) {
-  if (p.has("checkpoint")) o.checkpoint_file = p.text("checkpoint");
-  if (p.has("checkpoint-every"))
-    o.checkpoint_every = p.number("checkpoint-every", 1, std::numeric_limits<std::uint64_t>::max() / 2);
-  if (o.checkpoint_file.empty()) {
-    if (o.checkpoint_every != 0) p.fail("--checkpoint-every belongs to --checkpoint");
-    return;
-  }
+  if (p.has("checkpoint-every")) o.checkpoint_every = p.number("checkpoint-every", 1, std::uint64_t{1} << 63);
+  if (!p.has("checkpoint") && p.has("checkpoint-every")) p.fail("--checkpoint-every belongs to --checkpoint");
+  if (!p.has("checkpoint")) return;
   if (o.sanitizes) p.fail("--checkpoint and --sanitize exclude each other");
   if (!o.vcd_file.empty() || !o.timeline_file.empty() || !o.pipeline_file.empty())
     p.fail("--checkpoint excludes --vcd, --timeline and --pipeline, whose files would begin in the middle");
-  o.words = words_of(p);
+  o.checkpoint_file = p.text("checkpoint");
+  o.words = p.words();
 }
 
 // The words that `heddle view` takes for the same run.

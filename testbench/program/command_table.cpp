@@ -13,7 +13,6 @@
 #include "testbench/program/places.h"
 #include "testbench/report/report_command.h"
 #include "testbench/run/replay_command.h"
-#include "testbench/run/resume_command.h"
 #include "testbench/run/run_command.h"
 #include "testbench/sampling/sample_command.h"
 #include "testbench/sweep/sweep_command.h"

@@ -140,12 +140,12 @@ run_outcome job_runner::run() {
 }
 
 void job_runner::begin() {
-  if (options_.resumes != nullptr) take_up(*options_.resumes);
+  if (options_.resumes != nullptr) resume(*options_.resumes);
   else program_.start(job_, *device_, machine_.checks());
 }
 
 // The launches are made again, in no simulated time; then all takes the state that it had.
-void job_runner::take_up(const checkpoint& c) {
+void job_runner::resume(const checkpoint& c) {
   const sc_core::sc_time then = sc_core::sc_time::from_value(c.time);
   if (then > sc_core::sc_time_stamp()) sc_core::sc_start(then - sc_core::sc_time_stamp(), sc_core::SC_RUN_TO_TIME);
   state_image image(c.state);
@@ -250,10 +250,10 @@ void job_runner::answer_signals() {
 void job_runner::attempt_checkpoint() {
   constexpr std::uint64_t step = 32;
   if (!reach_step()) return;
-  // What the last launch has written may still be on its way.
-  while (!gpu_.between_launches() && gpu_.cwd().between_launches() && simulated_ < limit())
+  // What the last launch has written may still be in flight.
+  while (!between_launches(gpu_) && gpu_.cwd().between_launches() && simulated_ < limit())
     if (!reach(std::min(simulated_ + step, limit()))) return;
-  if (gpu_.between_launches()) {
+  if (between_launches(gpu_)) {
     state_image image;
     program_.exchange(image);
     machine_.exchange(image);

@@ -6,6 +6,7 @@
 #include <systemc>
 #include <vector>
 
+#include "testbench/checkpoint/run_checkpoints.h"
 #include "testbench/job/job.h"
 #include "testbench/live/pause_request.h"
 #include "testbench/options/options.h"
@@ -13,7 +14,6 @@
 #include "testbench/run/host_program.h"
 #include "testbench/run/machine.h"
 #include "testbench/run/progress.h"
-#include "testbench/run/run_checkpoints.h"
 #include "testbench/run/run_signals.h"
 
 namespace heddle::testbench {
@@ -54,7 +54,7 @@ class job_runner final : private print_observer {
   void answer_signals();
   void write_snapshot();
   void begin();
-  void take_up(const checkpoint& c);
+  void resume(const checkpoint& c);
   void attempt_checkpoint();
   void warn_of_late_preemptions() const;
   [[nodiscard]] std::uint64_t limit() const;

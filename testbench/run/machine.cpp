@@ -167,8 +167,8 @@ bool machine::simulate_until(const sc_core::sc_time& end) {
 }
 
 void machine::exchange(state_image& image) {
-  gpu_.exchange(image);
-  driver_.exchange(image);
+  heddle::exchange(gpu_, image);
+  heddle::exchange(driver_, image);
   intervals_.exchange(image);
   if (cap_ != nullptr) cap_->exchange(image);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The CWD's state in a state image, while no block is on an SM or on its way.
+// The CWD's state in a state image, while no block is on an SM or in flight.
 #include <algorithm>
 
 #include "heddle/config/error.h"

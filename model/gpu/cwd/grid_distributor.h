@@ -125,7 +125,7 @@ class grid_distributor : public sc_core::sc_module {
   /// Ends launches of these numbers: no further block of theirs is dispatched, and their blocks leave the SMs without
   /// being saved, but for blocks of clusters, which run to their end. Called while no SM is simulated ahead.
   virtual void terminate(const std::vector<std::uint32_t>& launches) { static_cast<void>(launches); }
-  /// No launch has begun and not ended, and no message to an SM or from one is on its way. A CWD that cannot tell
+  /// No launch has begun and not ended, and no message to an SM or from one is in flight. A CWD that cannot tell
   /// returns false: no checkpoint is taken of its GPU.
   [[nodiscard]] virtual bool between_launches() const { return false; }
   /// Between launches. An image is read when the same launches have been submitted again.

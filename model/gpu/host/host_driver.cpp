@@ -58,10 +58,10 @@ host_driver::~host_driver() = default;
 
 void host_driver::stream_areas::exchange(state_image& image) { image(area, last); }
 
-void host_driver::exchange(state_image& image) {
-  image.part(name());
-  image(local_areas_, next_address_, context_area_, has_heap_, has_workspace_, has_context_area_, memory_->mapped,
-        finished_, asks_);
+void exchange(host_driver& driver, state_image& image) {
+  image.part(driver.name());
+  image(driver.local_areas_, driver.next_address_, driver.context_area_, driver.has_heap_, driver.has_workspace_,
+        driver.has_context_area_, driver.memory_->mapped, driver.finished_, driver.asks_);
 }
 
 // What is lost with the GPU's context.

@@ -185,9 +185,6 @@ class host_driver : public sc_core::sc_module {
   /// restarted.
   void check_flush(const launch_request& request);
   bool finished(unsigned launch_number);
-  /// What the driver knows of its launches, no call being in progress. An image is read when the same calls have been
-  /// made again.
-  void exchange(state_image& image);
   /// With `begin`: begins to write back and empty all caches (L2, L1s, constant and instruction caches), as a profiler
   /// does before a launch; throws input_error while launches are pending or running. Returns whether caches are being
   /// written back, which ends with progress_event(); until then launches are refused.
@@ -211,6 +208,9 @@ class host_driver : public sc_core::sc_module {
   /// Ends a launch, as for a process that has gone: its blocks leave the SMs, but those of clusters, which run to their
   /// end. It then counts as finished.
   friend void terminate(host_driver& driver, unsigned launch_number);
+  /// What the driver knows of its launches, no call being in progress. An image is read when the same launches have
+  /// been made again.
+  friend void exchange(host_driver& driver, state_image& image);
 
  private:
   struct memory_record;
@@ -269,5 +269,6 @@ class host_driver : public sc_core::sc_module {
 bool reset(host_driver& driver, bool begin);
 void recover(host_driver& driver);
 void terminate(host_driver& driver, unsigned launch_number);
+void exchange(host_driver& driver, state_image& image);
 
 }  // namespace heddle

@@ -90,10 +90,6 @@ class host_interface : public sc_core::sc_module,
   [[nodiscard]] bool faulted() const { return !fault_.empty(); }
   /// True if launches have been accepted whose completion has not been reported.
   [[nodiscard]] bool busy() const { return completed_ < launches_; }
-  /// Nothing is in progress for the host.
-  [[nodiscard]] bool rests() const { return !flushing_ && !resetting_ && !executing_ && !faulted() && !failing_; }
-  /// While it rests and the GPU is between launches.
-  void exchange(state_image& image);
   /// A reset begins: commands are refused, and nothing is reported until it ends.
   void begin_reset();
   /// The GPU is idle, and all else is as constructed: so is the host interface, but for launch numbers.
@@ -105,6 +101,11 @@ class host_interface : public sc_core::sc_module,
   /// Informs the host that nothing will happen any more.
   void report_stuck();
   void trace(sc_core::sc_trace_file* file) const override;
+
+  /// Nothing is in progress for the host.
+  friend bool rests(const host_interface& host);
+  /// While it rests and the GPU is between launches.
+  friend void exchange(host_interface& host, state_image& image);
 
  private:
   std::uint64_t read_register(std::uint64_t address);
@@ -172,5 +173,8 @@ class host_interface : public sc_core::sc_module,
   std::uint64_t map_bytes_ = 0;
   host_supervisor* supervisor_ = nullptr;
 };
+
+bool rests(const host_interface& host);
+void exchange(host_interface& host, state_image& image);
 
 }  // namespace heddle

@@ -190,4 +190,20 @@ std::string host_interface::why_not_flush(const resident_launch& launch) {
 
 bool host_interface::idempotent(const resident_launch& launch) { return why_not_flush(launch).empty(); }
 
+bool rests(const host_interface& host) {
+  return !host.flushing_ && !host.resetting_ && !host.executing_ && !host.faulted() && !host.failing_;
+}
+
+void exchange(host_interface& host, state_image& image) {
+  invariant(rests(host) || image.reading(), "a checkpoint while the host interface is busy");
+  image.part(host.name());
+  image.same(host.launches_, "launches");
+  image(host.modules_, host.memory_, host.launch_builder_, host.heap_, host.heap_base_, host.context_area_,
+        host.printed_, host.completed_, host.completion_queue_, host.result_, host.error_, host.message_,
+        host.interrupt_enable_, host.interrupt_pending_, host.map_base_, host.map_bytes_);
+  if (!image.reading()) return;
+  for (const grid_record& g : host.cwd_->grids())
+    if (g.finished) host.blocks_.forget(g.launch->launch_id);
+}
+
 }  // namespace heddle

@@ -13,6 +13,7 @@ HEDDLE_CUDA result_t cuLibraryLoadFromFile(image** l, const char* path, const in
 HEDDLE_CUDA result_t cuLibraryUnload(image* l);
 HEDDLE_CUDA result_t cuLibraryGetKernel(void** kernel, image* l, const char* name);
 HEDDLE_CUDA result_t cuLibraryGetKernelCount(unsigned* count, image* l);
+HEDDLE_CUDA result_t cuKernelSetAttribute(int attribute, int value, const void* kernel, device_t device);
 HEDDLE_CUDA result_t cuLibraryEnumerateKernels(void** kernels, unsigned most, image* l);
 HEDDLE_CUDA result_t cuLibraryGetGlobal(address_t* a, std::size_t* bytes, image* l, const char* name);
 HEDDLE_CUDA result_t cuLibraryGetManaged(address_t* a, std::size_t* bytes, image* l, const char* name);

@@ -114,11 +114,14 @@ error_t end_of(array_t array, const position_t& at, const pitched_pointer& p, co
   return error::none;
 }
 
-/// The address of rows of an array from a byte offset on; null: outside of the array. A single row may continue into
-/// the next one.
+/// In place of a height: bytes that may continue into the next rows.
+constexpr std::size_t one_run = ~std::size_t{0};
+
+/// The address of rows of an array, or of one run of bytes, from a byte offset on; null: outside of the array.
 char* place_in(const array_record& a, std::size_t x, std::size_t y, std::size_t width, std::size_t height) {
-  const bool fits = height == 1 ? x < a.row_bytes() && y < a.rows() && y * a.row_bytes() + x + width <= a.layer_bytes()
-                                : x + width <= a.row_bytes() && y + height <= a.rows();
+  const bool fits = height == one_run
+                        ? x < a.row_bytes() && y < a.rows() && y * a.row_bytes() + x + width <= a.layer_bytes()
+                        : x + width <= a.row_bytes() && y + height <= a.rows();
   return fits ? reinterpret_cast<char*>(a.address) + y * a.row_bytes() + x : nullptr;
 }
 
@@ -127,9 +130,10 @@ error_t copy_to_array(array_t to, std::size_t x, std::size_t y, const void* from
   const array_record* a = known_array(to);
   if (a == nullptr) return noted(error::invalid_handle);
   if (kind == host_to_host || kind == device_to_host) return noted(error::invalid_copy_direction);
-  if (height > 1 && width > pitch) return noted(error::invalid_pitch);
+  if (height > 1 && height != one_run && width > pitch) return noted(error::invalid_pitch);
   char* at = place_in(*a, x, y, width, height);
   if (at == nullptr) return noted(error::invalid_value);
+  if (height == one_run) height = 1;
   return copy({at, a->row_bytes(), a->layer_bytes(), from, pitch, pitch * height, width, height, 1, kind}, stream, how);
 }
 error_t copy_from_array(void* to, std::size_t pitch, array_t from, std::size_t x, std::size_t y, std::size_t width,
@@ -137,9 +141,10 @@ error_t copy_from_array(void* to, std::size_t pitch, array_t from, std::size_t x
   const array_record* a = known_array(from);
   if (a == nullptr) return noted(error::invalid_handle);
   if (kind == host_to_host || kind == host_to_device) return noted(error::invalid_copy_direction);
-  if (height > 1 && width > pitch) return noted(error::invalid_pitch);
+  if (height > 1 && height != one_run && width > pitch) return noted(error::invalid_pitch);
   char* at = place_in(*a, x, y, width, height);
   if (at == nullptr) return noted(error::invalid_value);
+  if (height == one_run) height = 1;
   return copy({to, pitch, pitch * height, at, a->row_bytes(), a->layer_bytes(), width, height, 1, kind}, stream, how);
 }
 error_t copy_between(array_t to, std::size_t to_x, std::size_t to_y, array_t from, std::size_t from_x,
@@ -150,6 +155,7 @@ error_t copy_between(array_t to, std::size_t to_x, std::size_t to_y, array_t fro
   char* at = place_in(*t, to_x, to_y, width, height);
   const char* source = place_in(*f, from_x, from_y, width, height);
   if (at == nullptr || source == nullptr) return noted(error::invalid_value);
+  if (height == one_run) height = 1;
   return copy({at, t->row_bytes(), t->layer_bytes(), source, f->row_bytes(), f->layer_bytes(), width, height, 1,
                device_to_device},
               stream, manner::waits);
@@ -274,19 +280,19 @@ HEDDLE_CUDA error_t cudaGetChannelDesc(channel_format* format, array_t array) {
 
 HEDDLE_BOTH(cudaMemcpyToArray, cudaMemcpyToArray_ptds,
             (array_t to, std::size_t x, std::size_t y, const void* from, std::size_t bytes, int kind),
-            return copy_to_array(to, x, y, from, bytes, bytes, 1, kind, stream_number(nullptr, per_thread),
+            return copy_to_array(to, x, y, from, bytes, bytes, one_run, kind, stream_number(nullptr, per_thread),
                                  manner::waits);)
 HEDDLE_BOTH(cudaMemcpyToArrayAsync, cudaMemcpyToArrayAsync_ptsz,
             (array_t to, std::size_t x, std::size_t y, const void* from, std::size_t bytes, int kind, stream_t s),
-            return copy_to_array(to, x, y, from, bytes, bytes, 1, kind, stream_number(s, per_thread),
+            return copy_to_array(to, x, y, from, bytes, bytes, one_run, kind, stream_number(s, per_thread),
                                  manner::asynchronous);)
 HEDDLE_BOTH(cudaMemcpyFromArray, cudaMemcpyFromArray_ptds,
             (void* to, array_t from, std::size_t x, std::size_t y, std::size_t bytes, int kind),
-            return copy_from_array(to, bytes, from, x, y, bytes, 1, kind, stream_number(nullptr, per_thread),
+            return copy_from_array(to, bytes, from, x, y, bytes, one_run, kind, stream_number(nullptr, per_thread),
                                    manner::waits);)
 HEDDLE_BOTH(cudaMemcpyFromArrayAsync, cudaMemcpyFromArrayAsync_ptsz,
             (void* to, array_t from, std::size_t x, std::size_t y, std::size_t bytes, int kind, stream_t s),
-            return copy_from_array(to, bytes, from, x, y, bytes, 1, kind, stream_number(s, per_thread),
+            return copy_from_array(to, bytes, from, x, y, bytes, one_run, kind, stream_number(s, per_thread),
                                    manner::asynchronous);)
 HEDDLE_BOTH(cudaMemcpy2DToArray, cudaMemcpy2DToArray_ptds,
             (array_t to, std::size_t x, std::size_t y, const void* from, std::size_t pitch, std::size_t width,
@@ -311,7 +317,8 @@ HEDDLE_BOTH(cudaMemcpy2DFromArrayAsync, cudaMemcpy2DFromArrayAsync_ptsz,
 HEDDLE_BOTH(cudaMemcpyArrayToArray, cudaMemcpyArrayToArray_ptds,
             (array_t to, std::size_t to_x, std::size_t to_y, array_t from, std::size_t from_x, std::size_t from_y,
              std::size_t bytes, int),
-            return copy_between(to, to_x, to_y, from, from_x, from_y, bytes, 1, stream_number(nullptr, per_thread));)
+            return copy_between(to, to_x, to_y, from, from_x, from_y, bytes, one_run,
+                                stream_number(nullptr, per_thread));)
 HEDDLE_BOTH(cudaMemcpy2DArrayToArray, cudaMemcpy2DArrayToArray_ptds,
             (array_t to, std::size_t to_x, std::size_t to_y, array_t from, std::size_t from_x, std::size_t from_y,
              std::size_t width, std::size_t height, int),

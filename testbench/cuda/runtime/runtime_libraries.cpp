@@ -38,6 +38,9 @@ HEDDLE_CUDA error_t cudaLibraryGetKernelCount(unsigned* count, image* l) {
 HEDDLE_CUDA error_t cudaLibraryEnumerateKernels(void** kernels, unsigned most, image* l) {
   return by_driver([&] { return cuLibraryEnumerateKernels(kernels, most, l); });
 }
+HEDDLE_CUDA error_t cudaKernelSetAttributeForDevice(const void* kernel, int attribute, int value, int device) {
+  return by_driver([&] { return cuKernelSetAttribute(attribute, value, kernel, device); });
+}
 HEDDLE_CUDA error_t cudaLibraryGetGlobal(void** to, std::size_t* bytes, image* l, const char* name) {
   address_t a = 0;
   const error_t e = by_driver([&] { return cuLibraryGetGlobal(&a, bytes, l, name); });

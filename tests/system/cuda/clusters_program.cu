@@ -12,6 +12,23 @@ __global__ void __cluster_dims__(2, 1, 1) pairs(unsigned* out) {
   if (threadIdx.x == 0) out[blockIdx.x] = 100 * __clusterSizeInBlocks() + __clusterRelativeBlockRank();
 }
 
+// Lane t adds to a word of block t % 4, exchanges it, or takes its maximum: one instruction for several blocks.
+__global__ void __cluster_dims__(4, 1, 1) reach_all(unsigned* out) {
+  __shared__ unsigned words[3][32];
+  const unsigned t = threadIdx.x, rank = __clusterRelativeBlockRank();
+  for (auto& w : words) w[t] = 0;
+  __cluster_barrier_arrive();
+  __cluster_barrier_wait();
+  const auto of = [&](unsigned* word) { return static_cast<unsigned*>(__cluster_map_shared_rank(word, t % 4)); };
+  atomicAdd(of(&words[0][t]), 1);
+  const unsigned before = atomicAdd(of(&words[1][t]), 1);
+  atomicMax(of(&words[2][t]), 7 + rank);
+  __cluster_barrier_arrive();
+  __cluster_barrier_wait();
+  const unsigned own = t % 4 == rank ? 1 : 0;
+  if (words[0][t] != 4 * own || words[1][t] != 4 * own || words[2][t] != 10 * own || before > 3) atomicAdd(out, 1);
+}
+
 unsigned* out = nullptr;
 
 cudaLaunchConfig_t shape(unsigned blocks, unsigned cluster, cudaLaunchAttribute& attribute) {
@@ -49,6 +66,11 @@ int main() {
   expect_words(5, 1, 0);
   CHECK(launched(pairs, 6, 0));
   expect_words(6, 2, 0);
+  CHECK(cudaMemset(out, 0, 4));
+  reach_all<<<8, 32>>>(out);
+  unsigned differing = 1;
+  CHECK(cudaMemcpy(&differing, out, 4, cudaMemcpyDeviceToHost));
+  EXPECT(differing == 0);
   EXPECT(launched(ranks, 10, 4) == cudaErrorInvalidClusterSize);
   EXPECT(launched(ranks, 16, 16) == cudaErrorInvalidClusterSize);
   EXPECT(launched(pairs, 6, 3) == cudaErrorInvalidClusterSize);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "testbench/run/run_checkpoints.h"
+#include "testbench/checkpoint/run_checkpoints.h"
 
 #include <filesystem>
 #include <utility>

@@ -127,7 +127,7 @@ void write_mixed_job(const fs::path& place, unsigned seed, bool preempts, unsign
   };
   json late = wander(1, "b", 3, 40);
   late["at_cycle"] = 30000;
-  json j = {{"module", HEDDLE_SOURCE "/tests/system/run/checkpoints.ptx"},
+  json j = {{"module", HEDDLE_SOURCE "/tests/system/checkpoint/checkpoints.ptx"},
             {"symbols", {{{"symbol", "table"}, {"file", "table.bin"}}}},
             {"buffers",
              {{"a", {{"bytes", 16384}, {"fill", "random:" + std::to_string(seed)}}},
@@ -223,7 +223,7 @@ TEST_F(checkpoints, sigterm_ends_a_run_with_one) {
   const words job = {"run", "job.json", "--gpu", "gtx1080", "--set", "gpu.sm_count=4", "--quiet"};
   const pid_t child = heddle::test::start_program(
       joined({HEDDLE_PROGRAM}, joined(job, {"--checkpoint", "c", "--metrics", "m.json", "--progress", "json"})), how);
-  // Before the first progress is told, the signal may end the program at once.
+  // Before the first line of progress, the signal may end the program at once.
   for (unsigned n = 0; n < 30000 && content(place_ / "stderr").find("cycle") == std::string::npos; ++n)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   ::kill(child, SIGTERM);

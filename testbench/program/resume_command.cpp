@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "testbench/run/resume_command.h"
-
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
