@@ -42,7 +42,7 @@ class layer_finder {
     if (!is_new) return at->second;
     const std::string text = name.substr(0, longest_searched);
     std::smatch m;
-    if (std::regex_search(text, m, expression_) && m[1].length() > 0) {
+    if (search(text, m) && m[1].length() > 0) {
       at->second.layer = m[1].str();
       at->second.rest.replace(static_cast<std::size_t>(m.position(1)), at->second.layer.size(), "*");
     }
@@ -50,6 +50,14 @@ class layer_finder {
   }
 
  private:
+  [[nodiscard]] bool search(const std::string& text, std::smatch& m) const {
+    try {
+      return std::regex_search(text, m, expression_);
+    } catch (const std::regex_error& e) {
+      throw input_error("--layers: cannot search '" + printable(text) + "': " + e.what());
+    }
+  }
+
   std::regex expression_;
   std::map<std::string, found_layer> known_;
 };
