@@ -111,8 +111,8 @@ class preemption : public ::testing::Test {
 
   /// Runs `runs` cases of the sample that starts with `seed`. `switched` counts the SMs with a switch.
   void sample(std::uint64_t seed, unsigned runs, const std::vector<std::string>& workloads) {
-    static const std::vector<std::string> gpus = {"p100",    "gtx1080", "v100", "rtx2060", "a100",
-                                                  "rtx3070", "rtx4090", "h100", "b200",    "rtx5090"};
+    static const std::vector<std::string> gpus = {"p100", "gtx1080", "v100",    "rtx2060",
+                                                  "a100", "rtx3070", "rtx4090", "h100"};
     random_numbers random(seed);
     // Without preemption neither the protocol monitor nor the choice of saved registers has an effect on cycles or
     // outputs; the parts of a sample in one process share these runs.

@@ -124,7 +124,7 @@ class power_cap_of_a_chip : public fresh_simulation {
       state_image image;
       cap->exchange(image);
       intervals.exchange(image);
-      *state = image.bytes();
+      *state = image.take();
     }
     run_metrics m = collect(g, ledger);
     intervals.fill(m);
@@ -196,7 +196,7 @@ TEST_F(power_cap_of_a_chip, writes_the_state_that_it_has_read) {
     intervals.exchange(*image);
   }
   EXPECT_TRUE(read.at_end());
-  EXPECT_TRUE(written.bytes() == state);
+  EXPECT_TRUE(written.take() == state);
   EXPECT_LT(cap.ledger().least_clock_mhz(0, 1'000'000), config.gpu.core_clock_mhz);
 }
 

@@ -27,7 +27,7 @@ template <class T>
 std::vector<std::uint8_t> written(T& part) {
   state_image image;
   image(part);
-  return image.bytes();
+  return image.take();
 }
 
 /// Reads the state of `from` into `to`.

@@ -221,7 +221,7 @@ struct memory_path : lost_locality_observer {
   [[nodiscard]] std::vector<std::uint8_t> state() {
     state_image image;
     exchange(image);
-    return image.bytes();
+    return image.take();
   }
   void run_to(cycle_t cycle) { sc_core::sc_start(clock.time_of(cycle) - sc_core::sc_time_stamp()); }
   [[nodiscard]] bool idle() const {

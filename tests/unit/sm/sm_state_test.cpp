@@ -154,7 +154,7 @@ struct machine : sc_core::sc_module, phase_initiator<cta_protocol_types> {
   [[nodiscard]] std::vector<std::uint8_t> state() {
     state_image image;
     exchange(image);
-    return image.bytes();
+    return image.take();
   }
 
   const gpu_config config;
@@ -219,7 +219,7 @@ TEST_P(sm_state, goes_on_in_a_fresh_sm) {
 std::vector<std::uint8_t> state_of(machine& m) {
   state_image image;
   m.unit.exchange(image, [&m](std::uint32_t launch) -> const resident_launch& { return *m.launches[launch]; });
-  return image.bytes();
+  return image.take();
 }
 
 TEST_P(sm_state, does_not_depend_on_when_accounts_are_settled) {
