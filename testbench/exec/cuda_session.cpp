@@ -148,13 +148,12 @@ std::string cuda_session::image_text(std::uint64_t address, call_answer& out) {
   const std::vector<fat_binary_entry> entries = read_fat_binary(image.data(), image.size());
   const unsigned chip = capability_of(m_.chip.config());
   const fat_binary_entry& chosen = choose_ptx(entries, chip);
-  const bool refused =
-      chosen.architecture > chip && std::none_of(entries.begin(), entries.end(), [&](const auto& e) {
-        return !e.is_ptx && e.architecture / 10 == chip / 10 && e.architecture <= chip;  // machine code for the chip
-      });
+  const bool refused = !runs_ptx(chosen, chip) && std::none_of(entries.begin(), entries.end(), [&](const auto& e) {
+    return !e.is_ptx && e.architecture / 10 == chip / 10 && e.architecture <= chip;  // machine code for the chip
+  });
   // Once a program: its later images are those of libraries, nvcc's device library among them.
   if (refused && m_.warned.insert(program_).second)
-    message_log::warning(program_ + ": its PTX is for compute_" + std::to_string(chosen.architecture) + ", " +
+    message_log::warning(program_ + ": its PTX is for compute_" + ptx_target(chosen) + ", " +
                          m_.chip.config().gpu.name + " is of compute capability " + std::to_string(chip / 10) + "." +
                          std::to_string(chip % 10) + ", where CUDA would refuse it; it is run all the same");
   return chosen.text;

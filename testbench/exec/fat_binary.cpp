@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "heddle/config/error.h"
 
@@ -107,17 +108,37 @@ std::vector<fat_binary_entry> read_fat_binary(const std::uint8_t* data, std::siz
   return entries;
 }
 
+std::string ptx_target(const fat_binary_entry& entry) {
+  const std::string number = std::to_string(entry.architecture), name = "sm_" + number;
+  const std::size_t directive = entry.text.find(".target");
+  const std::size_t at = directive == std::string::npos ? directive : entry.text.find(name, directive);
+  if (at == std::string::npos) return number;
+  const std::size_t end = at + name.size();
+  const char letter = end < entry.text.size() ? entry.text[end] : ' ';
+  return letter == 'a' || letter == 'f' ? number + letter : number;
+}
+
+bool runs_ptx(const fat_binary_entry& entry, unsigned compute_capability) {
+  if (entry.architecture > compute_capability) return false;
+  switch (ptx_target(entry).back()) {
+    case 'a': return entry.architecture == compute_capability;
+    case 'f': return entry.architecture / 10 == compute_capability / 10;
+    default: return true;
+  }
+}
+
 const fat_binary_entry& choose_ptx(const std::vector<fat_binary_entry>& entries, unsigned compute_capability) {
   const fat_binary_entry* fits = nullptr;
   const fat_binary_entry* newest = nullptr;
   unsigned machine = 0;
+  const auto rank = [](const fat_binary_entry& e) { return std::make_pair(e.architecture, ptx_target(e).size()); };
   for (const fat_binary_entry& e : entries) {
     if (!e.is_ptx) {
       machine = std::max(machine, e.architecture);
       continue;
     }
     if (newest == nullptr || e.architecture > newest->architecture) newest = &e;
-    if (e.architecture <= compute_capability && (fits == nullptr || e.architecture > fits->architecture)) fits = &e;
+    if (runs_ptx(e, compute_capability) && (fits == nullptr || rank(e) > rank(*fits))) fits = &e;
   }
   if (newest == nullptr) {
     const std::string arch = std::to_string(machine != 0 ? machine : compute_capability);

@@ -23,6 +23,12 @@ std::uint64_t fat_binary_bytes(const std::uint8_t* data, std::size_t bytes);
 /// input_error that describes the defect. Source: docs/use/cuda_programs.md.
 std::vector<fat_binary_entry> read_fat_binary(const std::uint8_t* data, std::size_t bytes);
 
+/// The architecture for which the PTX is: 80, 90a, 100f.
+std::string ptx_target(const fat_binary_entry& entry);
+
+/// Whether a chip runs the PTX: 90a is for that compute capability alone, 100f for its family, 80 for all later ones.
+bool runs_ptx(const fat_binary_entry& entry, unsigned compute_capability);
+
 /// The PTX for a chip of this compute capability (10 * major + minor): the newest that it can run, else the newest.
 /// Throws input_error, naming nvcc's option, if there is none.
 const fat_binary_entry& choose_ptx(const std::vector<fat_binary_entry>& entries, unsigned compute_capability);

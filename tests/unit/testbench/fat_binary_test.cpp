@@ -88,6 +88,21 @@ TEST(fat_binary, gives_a_chip_the_newest_ptx_that_it_runs) {
   EXPECT_EQ("c", choose_ptx(all, 61).text);  // no suitable one
 }
 
+TEST(fat_binary, gives_a_chip_no_ptx_of_another_chip_alone) {
+  const std::string hopper = ".version 9.0\n.target sm_90a\n", family = ".version 9.0\n.target sm_100f, debug\n";
+  const auto all = read(
+      fat_binary(entry(true, 80, "b") + entry(true, 90, hopper) + entry(true, 90, "c") + entry(true, 100, family)));
+  EXPECT_EQ(hopper, choose_ptx(all, 90).text);
+  EXPECT_EQ(family, choose_ptx(all, 100).text);
+  EXPECT_EQ(family, choose_ptx(all, 103).text);
+  EXPECT_EQ("b", choose_ptx(all, 89).text);
+  EXPECT_EQ("c", choose_ptx(all, 120).text);
+  EXPECT_EQ("90a", ptx_target(all[1]));
+  EXPECT_EQ("100f", ptx_target(all[3]));
+  EXPECT_EQ("80", ptx_target(all[0]));
+  EXPECT_FALSE(runs_ptx(all[1], 100));
+}
+
 TEST(fat_binary, without_ptx_names_the_option_that_keeps_it) {
   const auto all = read(fat_binary(entry(false, 86, "machine code")));
   try {
