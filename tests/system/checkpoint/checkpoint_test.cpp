@@ -101,13 +101,13 @@ TEST_F(checkpoints, workloads_go_on_as_without_a_stop) {
   const char* const workloads[] = {"bfs", "kmeans", "hotspot", "lu_decomposition", "bitonic_sort", "needleman_wunsch"};
   std::mt19937 random(1);
   unsigned taken = 0;
-  for (unsigned n = 0; n < wanted(10); ++n) {
+  for (unsigned n = 0; n < wanted(6); ++n) {
     const std::string w = workloads[random() % std::size(workloads)], gpu = gpus[random() % std::size(gpus)];
     SCOPED_TRACE(w + " on " + gpu);
     taken += stop_and_go_on({"run", HEDDLE_WORKLOADS "/" + w + "/job.json", "--gpu", gpu}, random);
     if (HasFailure()) return;
   }
-  EXPECT_GE(taken, wanted(10) / 2);
+  EXPECT_GE(taken, wanted(6) / 2);
 }
 
 // Loops of the host, printf, malloc across launches, constants, streams, copies, launches that wait for a cycle.
@@ -151,7 +151,7 @@ void write_mixed_job(const fs::path& place, unsigned seed, bool preempts, unsign
 TEST_F(checkpoints, a_job_of_many_kinds) {
   std::mt19937 random(2);
   unsigned taken = 0;
-  for (unsigned n = 0; n < wanted(10); ++n) {
+  for (unsigned n = 0; n < wanted(6); ++n) {
     const std::string gpu = gpus[random() % std::size(gpus)];
     const bool preempts = gpu != "gtx480" && random() % 2 != 0;
     write_mixed_job(place_, n, preempts);
@@ -164,7 +164,7 @@ TEST_F(checkpoints, a_job_of_many_kinds) {
     taken += stopped;
     if (HasFailure()) return;
   }
-  EXPECT_GE(taken, wanted(10) / 3);
+  EXPECT_GE(taken, wanted(6) / 3);
 }
 
 TEST_F(checkpoints, recorded_kernels) {
@@ -217,7 +217,7 @@ TEST_F(checkpoints, the_state_is_that_of_a_run_without_a_stop) {
 }
 
 TEST_F(checkpoints, sigterm_ends_a_run_with_one) {
-  write_mixed_job(place_, 1, false, 60);
+  write_mixed_job(place_, 1, false, 25);
   heddle::test::program_start how;
   how.folder = place_;
   const words job = {"run", "job.json", "--gpu", "gtx1080", "--set", "gpu.sm_count=4", "--quiet"};
