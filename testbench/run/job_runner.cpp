@@ -221,7 +221,10 @@ void job_runner::show_progress() {
 }
 
 // Samples between two cycles need all SMs at the same cycle.
-bool job_runner::reach_step() { return reach(std::min<std::uint64_t>(machine_.bring_into_step(), limit())); }
+bool job_runner::reach_step() {
+  // While nothing happens, simulated time stays behind the cycles that are simulated.
+  return reach(std::min<std::uint64_t>(std::max(simulated_, machine_.bring_into_step()), limit()));
+}
 
 bool job_runner::reach(std::uint64_t cycle) {
   signal_watch_.listens = false;

@@ -216,6 +216,15 @@ TEST_F(checkpoints, the_state_is_that_of_a_run_without_a_stop) {
   EXPECT_TRUE(late.state == again.state);
 }
 
+// Nothing happens in the first 700 cycles, in which several are due.
+TEST_F(checkpoints, more_often_than_anything_happens) {
+  const outcome o = heddle({"run", HEDDLE_WORKLOADS "/saxpy/job.json", "--gpu", "gtx1080", "--quiet", "--checkpoint",
+                            "c", "--checkpoint-every", "150", "--max-cycles", "1500"});
+  EXPECT_EQ(1, o.code) << o.err;
+  EXPECT_LT(open(place_ / "c").about.at("cycle"), 704);
+  EXPECT_EQ(0, heddle({"resume", "c", "--max-cycles", "1000000", "--checkpoint-every", "1000000"}).code);
+}
+
 TEST_F(checkpoints, sigterm_ends_a_run_with_one) {
   write_mixed_job(place_, 1, false, 25);
   heddle::test::program_start how;
