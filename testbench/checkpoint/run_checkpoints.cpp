@@ -4,6 +4,10 @@
 #include <filesystem>
 #include <utility>
 
+#include "heddle/config/error.h"
+#include "testbench/options/log.h"
+#include "testbench/text/text.h"
+
 namespace heddle::testbench {
 
 run_checkpoints::run_checkpoints(const run_options& o, const job& j, const gpu_config& config)
@@ -21,9 +25,12 @@ void run_checkpoints::write(std::uint64_t cycle, std::uint64_t time, std::vector
   about_.cycle = cycle;
   about_.time = time;
   about_.state = std::move(state);
-  write_checkpoint(file_, about_);
+  try {
+    write_checkpoint(file_, about_);
+  } catch (const input_error& e) {
+    message_log::warning("no checkpoint in cycle " + grouped(cycle) + ": " + e.what());
+  }
   about_.state.clear();
-  ++written_;
   begin_at(cycle);
 }
 

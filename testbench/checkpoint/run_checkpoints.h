@@ -31,10 +31,8 @@ class run_checkpoints {
   [[nodiscard]] int signal() const { return signal_; }
   /// The run goes on from this cycle.
   void begin_at(std::uint64_t cycle) { next_ = every_ == 0 ? never_due : cycle + every_; }
-  /// Writes the state before `cycle`. Throws input_error.
+  /// Writes the state before `cycle`. If that fails, a warning says so; the file of the checkpoint before stays.
   void write(std::uint64_t cycle, std::uint64_t time, std::vector<std::uint8_t> state);
-  [[nodiscard]] const std::string& file() const { return file_; }
-  [[nodiscard]] unsigned written() const { return written_; }
 
  private:
   static constexpr std::uint64_t never_due = ~std::uint64_t{0};
@@ -42,7 +40,6 @@ class run_checkpoints {
   const std::uint64_t every_;
   std::uint64_t next_ = never_due;
   int signal_ = 0;
-  unsigned written_ = 0;
   checkpoint about_;
 };
 

@@ -225,6 +225,18 @@ TEST_F(checkpoints, more_often_than_anything_happens) {
   EXPECT_EQ(0, heddle({"resume", "c", "--max-cycles", "1000000", "--checkpoint-every", "1000000"}).code);
 }
 
+TEST_F(checkpoints, a_run_goes_on_without_a_place_for_one) {
+  heddle::test::program_start how;
+  how.folder = place_;
+  how.largest_file = 4096;
+  const outcome o = heddle::test::run_program({HEDDLE_PROGRAM, "run", HEDDLE_WORKLOADS "/saxpy/job.json", "--quiet",
+                                               "--checkpoint", "c", "--checkpoint-every", "400"},
+                                              how);
+  EXPECT_EQ(0, o.code) << o.err;
+  EXPECT_NE(o.err.find("no checkpoint in cycle "), std::string::npos) << o.err;
+  EXPECT_FALSE(fs::exists(place_ / "c"));
+}
+
 TEST_F(checkpoints, sigterm_ends_a_run_with_one) {
   write_mixed_job(place_, 1, false, 25);
   heddle::test::program_start how;
