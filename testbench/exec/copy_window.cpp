@@ -2,11 +2,13 @@
 #include "testbench/exec/copy_window.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -21,9 +23,32 @@ namespace heddle::testbench {
 namespace {
 
 constexpr int timeout_ms = 2000;  // a thread that a debugger or a signal has stopped does not answer
-constexpr std::uint64_t half_bytes = wire::window_bytes / 2;
 
-std::uint64_t part_at(std::uint64_t at, std::uint64_t bytes) { return std::min(half_bytes, bytes - at); }
+std::uint64_t part_at(std::uint64_t at, std::uint64_t bytes) { return std::min(wire::window_bytes, bytes - at); }
+
+/// Keeps the calling thread on its present processor.
+class kept_on_processor {
+ public:
+  kept_on_processor() {
+    const int here = ::sched_getcpu();
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    if (here < 0 || here >= CPU_SETSIZE || ::sched_getaffinity(0, sizeof before_, &before_) != 0) return;
+    CPU_SET(static_cast<std::size_t>(here), &one);
+    if (::sched_setaffinity(0, sizeof one, &one) == 0) processor_ = here;
+  }
+  ~kept_on_processor() {
+    if (processor_ >= 0) ::sched_setaffinity(0, sizeof before_, &before_);
+  }
+  kept_on_processor(const kept_on_processor&) = delete;
+  kept_on_processor& operator=(const kept_on_processor&) = delete;
+  /// -1: the system does not keep it.
+  [[nodiscard]] int processor() const { return processor_; }
+
+ private:
+  cpu_set_t before_{};
+  int processor_ = -1;
+};
 
 int open_at(const std::string& place, int number) {
   return ::open((place + "/fd/" + std::to_string(number)).c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
@@ -85,41 +110,29 @@ bool copy_window::reaches(std::uint64_t address, std::uint64_t bytes, bool write
 }
 
 std::uint64_t copy_window::fetch(std::uint64_t address, std::uint64_t bytes, const part_use& use) {
-  std::uint64_t done = 0;
-  bool begun = begin(address, part_at(0, bytes), 0, true);
-  for (unsigned half = 0; begun && finish(); half ^= 1) {
-    const std::uint64_t at = done;
-    done += part_at(at, bytes);
-    begun = done < bytes && begin(address + done, part_at(done, bytes), half ^ 1, true);
-    use(at, data_ + half * half_bytes, done - at);
+  const kept_on_processor here;
+  for (std::uint64_t at = 0, n = 0; at < bytes; at += n) {
+    n = part_at(at, bytes);
+    if (!move(address + at, n, true, here.processor())) return at;
+    use(at, data_, n);
   }
-  return done;
+  return bytes;
 }
 
 std::uint64_t copy_window::deliver(std::uint64_t address, std::uint64_t bytes, const part_use& use) {
-  std::uint64_t done = 0;
-  unsigned half = 0;
-  for (std::uint64_t at = 0; at < bytes; half ^= 1) {
-    const std::uint64_t n = part_at(at, bytes);
-    use(at, data_ + half * half_bytes, n);
-    if (at != 0 && !finish()) return done;
-    done = at;
-    if (!begin(address + at, n, half, false)) return done;
-    at += n;
+  const kept_on_processor here;
+  for (std::uint64_t at = 0, n = 0; at < bytes; at += n) {
+    n = part_at(at, bytes);
+    use(at, data_, n);
+    if (!move(address + at, n, false, here.processor())) return at;
   }
-  return finish() ? bytes : done;
+  return bytes;
 }
 
-bool copy_window::begin(std::uint64_t address, std::uint64_t bytes, unsigned half, bool to_window) {
+bool copy_window::move(std::uint64_t address, std::uint64_t bytes, bool to_window, int processor) {
   if (link_ == nullptr || lost_) return false;
-  lost_ = !link_->ask({address, static_cast<std::uint32_t>(bytes), static_cast<std::uint32_t>(half * half_bytes),
-                       to_window ? 1u : 0u, 0});
-  return !lost_;
-}
-
-bool copy_window::finish() {
-  if (link_ == nullptr || lost_) return false;
-  lost_ = !link_->wait_for_answer(timeout_ms);
+  lost_ = !link_->ask({address, static_cast<std::uint32_t>(bytes), to_window ? 1u : 0u, processor}) ||
+          !link_->wait_for_answer(timeout_ms);
   return !lost_;
 }
 

@@ -44,19 +44,19 @@ class copy_window {
   /// True if the thread can be asked to move these bytes: it waits, and they are ordinary memory of its own. Bytes that
   /// it may not access would end the program.
   [[nodiscard]] bool reaches(std::uint64_t address, std::uint64_t bytes, bool writes) const;
-  /// Moves bytes from the program's memory through the window, whose halves `use` gets in turn: bytes `at` to `at` +
-  /// `n` are at `data`. The thread fills one half while `use` reads the other. Returns the number of bytes moved: all,
-  /// or those before the first that the thread did not move; the window is not used again then.
+  /// Moves bytes from the program's memory through the window, whose content `use` gets in turn: bytes `at` to `at` +
+  /// `n` are at `data`. The thread works on the processor of the caller meanwhile, so that the bytes stay in that one's
+  /// caches. Returns the number of bytes moved: all, or those before the first that the thread did not move; the window
+  /// is not used again then.
   using part_use = std::function<void(std::uint64_t at, std::uint8_t* data, std::uint64_t n)>;
   std::uint64_t fetch(std::uint64_t address, std::uint64_t bytes, const part_use& use);
-  /// The same to the program's memory: `use` fills the halves.
+  /// The same to the program's memory: `use` fills the window.
   std::uint64_t deliver(std::uint64_t address, std::uint64_t bytes, const part_use& use);
 
  private:
   copy_window(pid_t process, std::unique_ptr<shared_memory> memory)
       : process_(process), memory_(std::move(memory)), data_(memory_->data()) {}
-  bool begin(std::uint64_t address, std::uint64_t bytes, unsigned half, bool to_window);
-  bool finish();
+  bool move(std::uint64_t address, std::uint64_t bytes, bool to_window, int processor);
 
   pid_t process_;
   std::unique_ptr<shared_memory> memory_;

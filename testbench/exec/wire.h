@@ -13,7 +13,7 @@
 namespace heddle::wire {
 
 /// Changes with everything below: a library and a program of different versions refuse each other.
-constexpr std::uint32_t version = 16;
+constexpr std::uint32_t version = 17;
 /// The first line that a simulator started by the library sends, without its end; the second one is its address.
 inline std::string protocol_line() { return "heddle " + std::to_string(version); }
 /// The size limit of calls and replies; the program's data are read and written directly in its memory.
@@ -142,13 +142,12 @@ struct message_head {
   std::uint64_t bytes;  // length of the following data
 };
 
-/// Copies between the window, from a byte of it on, and the program's memory.
+/// Copies between the window, from its begin on, and the program's memory.
 struct move_request {
   std::uint64_t address;
   std::uint32_t bytes;
-  std::uint32_t offset;
   std::uint32_t to_window;
-  std::uint32_t unused;
+  std::int64_t processor;  // the thread goes there until it has its reply; -1: it stays where it is
 };
 
 /// The modelled chip, for device properties and attributes.

@@ -181,7 +181,10 @@ bool receive_all(int socket, void* data, std::size_t bytes) {
 bool receive_reply_head(wire::message_head& head) {
   for (;;) {
     if (!receive_all(own.socket, &head, sizeof head) || head.bytes > wire::most_bytes) return false;
-    if (head.moves == 0) return true;
+    if (head.moves == 0) {
+      own.copies.leave_processor();
+      return true;
+    }
     wire::move_request r{};
     if (head.bytes != sizeof r || !receive_all(own.socket, &r, sizeof r) || !own.copies.move(r)) return false;
     head.bytes = 0;

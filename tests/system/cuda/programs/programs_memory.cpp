@@ -2,6 +2,7 @@
 // Launches with arguments, and memory of every kind.
 #include "programs.h"
 
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -121,6 +122,21 @@ void large_copies() {
   RIGHT(cudaStreamSynchronize(s));
   for (std::size_t y = 0; y < 4; ++y) HOLDS(std::memcmp(&to[y * width], &from[y * pitch], width) == 0);
   RIGHT(cudaHostUnregister(to.data()));
+  // The thread may be on the processors that it was allowed before.
+  cpu_set_t all, one, now;
+  HOLDS(::sched_getaffinity(0, sizeof all, &all) == 0);
+  for (int processor = 0; processor < CPU_SETSIZE; ++processor) {
+    if (!CPU_ISSET(processor, &all)) continue;
+    CPU_ZERO(&one);
+    CPU_SET(processor, &one);
+    HOLDS(::sched_setaffinity(0, sizeof one, &one) == 0);
+    RIGHT(cudaMemcpy(d, from.data(), bytes, cudaMemcpyHostToDevice));
+    HOLDS(::sched_getaffinity(0, sizeof now, &now) == 0 && CPU_EQUAL(&one, &now));
+    HOLDS(::sched_setaffinity(0, sizeof all, &all) == 0);
+    RIGHT(cudaMemcpy(to.data(), d, bytes, cudaMemcpyDeviceToHost));
+    HOLDS(::sched_getaffinity(0, sizeof now, &now) == 0 && CPU_EQUAL(&all, &now));
+    if (processor >= 8) break;
+  }
   // Memory of a file, and memory that may only be read.
   std::FILE* file = std::tmpfile();
   HOLDS(file != nullptr && std::fwrite(from.data(), 1, bytes, file) == bytes && std::fflush(file) == 0);
