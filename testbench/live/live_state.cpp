@@ -2,10 +2,14 @@
 #include "testbench/live/live_state.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <nlohmann/json.hpp>
 
 #include "heddle/gpu/cwd/grid_distributor.h"
 #include "heddle/gpu/gpu.h"
+#include "heddle/memory/dram/memory_model.h"
+#include "heddle/memory/l2/l2_cache.h"
+#include "heddle/memory/noc/interconnect.h"
 #include "heddle/metrics/collect.h"
 #include "heddle/observe/warps_now.h"
 #include "heddle/sm/sm.h"
@@ -41,6 +45,30 @@ unsigned blocks_of(const sm& s) {
   return blocks;
 }
 
+json level_of(const queue_level& queue) { return {{"used", queue.used}, {"capacity", queue.capacity}}; }
+
+json memory_of(const gpu& g) {
+  json l1 = json::array(), l2 = json::array(), dram = json::array();
+  std::size_t requests = 0, responses = 0;
+  for (unsigned k = 0; k < g.sm_count(); ++k) {
+    const l1_cache& cache = g.sm_at(k).l1;
+    l1.push_back({{"misses", level_of(cache.misses_now())}, {"requests", level_of(cache.requests_now())}});
+    requests += g.crossbar().requests().waiting(k);
+  }
+  for (unsigned k = 0; k < g.slice_count(); ++k) {
+    const l2_cache::queues now = g.slice_at(k).queues_now();
+    l2.push_back(
+        {{"requests", now.requests}, {"misses", level_of(now.misses)}, {"to_memory", level_of(now.to_memory)}});
+    responses += g.crossbar().responses().waiting(k);
+  }
+  for (unsigned k = 0; k < g.channel_count(); ++k)
+    dram.push_back({{"requests", level_of(g.channel_at(k).requests_now())}});
+  return {{"l1", std::move(l1)},
+          {"interconnect", {{"requests", requests}, {"responses", responses}}},
+          {"l2", std::move(l2)},
+          {"dram", std::move(dram)}};
+}
+
 }  // namespace
 
 json state_of(const gpu& g) {
@@ -62,13 +90,10 @@ json state_of(const gpu& g) {
   }
   for (const auto& [place, warps] : places_of_warps(g))
     if (places.size() < most_places) places.push_back({{"place", place}, {"warps", warps}});
-  return {{"cycle", g.cycle()},
-          {"blocks_done", p.blocks_done},
-          {"blocks", p.blocks_launched},
-          {"warp_instructions", p.warp_instructions},
-          {"launches", launches_of(g)},
-          {"sms", std::move(sms)},
-          {"warp_states", std::move(states)},
+  return {{"cycle", g.cycle()},          {"blocks_done", p.blocks_done},
+          {"blocks", p.blocks_launched}, {"warp_instructions", p.warp_instructions},
+          {"launches", launches_of(g)},  {"sms", std::move(sms)},
+          {"memory", memory_of(g)},      {"warp_states", std::move(states)},
           {"places", std::move(places)}};
 }
 

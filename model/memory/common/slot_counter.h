@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
+
 #include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 
 namespace heddle {
+
+/// How full a queue is.
+struct queue_level {
+  std::size_t used = 0;
+  std::size_t capacity = 0;  // 0: not known
+};
 
 /// Counts the free slots of a queue that other clock domains fill. A slot freed in cycle c can be taken from cycle c +
 /// 1 on, so that the result does not depend on which of two processes SystemC runs first at the same instant.
@@ -30,6 +38,7 @@ class slot_counter {
   [[nodiscard]] bool has_room() const { return used_ < capacity_; }
   [[nodiscard]] unsigned used() const { return used_; }
   [[nodiscard]] const unsigned& level() const { return used_; }
+  [[nodiscard]] queue_level now() const { return {used_, capacity_}; }
   void exchange(state_image& image) { image(used_, freed_, freed_at_); }
 
  private:

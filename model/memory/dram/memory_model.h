@@ -63,6 +63,8 @@ class memory_model : public sc_core::sc_module, public clocked, private at_targe
   /// Host memory allocated for the bytes.
   [[nodiscard]] std::uint64_t allocated_bytes() const;
   [[nodiscard]] unsigned index() const { return index_; }
+  /// Requests that are not answered, of all its slices.
+  [[nodiscard]] queue_level requests_now() const { return slots_.now(); }
   /// The socket of one of the channel's slices, by the slice's number in the GPU.
   tlm::tlm_target_socket<32>& socket_of_slice(unsigned slice) { return request_sockets[map_.slice_in_channel(slice)]; }
   /// By the slice's own addresses, past requests and responses.

@@ -23,6 +23,7 @@
 #include "heddle/memory/common/mean_interval.h"
 #include "heddle/memory/common/per_launch.h"
 #include "heddle/memory/common/request_observer.h"
+#include "heddle/memory/common/slot_counter.h"
 #include "heddle/memory/l1/fence_observer.h"
 #include "heddle/memory/l1/l1_tags.h"
 #include "heddle/memory/protocol/request_port.h"
@@ -113,6 +114,10 @@ class l1_cache : public sc_core::sc_module, public clocked, private phase_target
     for (; a != nullptr; a = s.access != nullptr ? nullptr : a->next)
       if (a->origin == l1_origin::warp) f(*a->transaction);
   }
+  /// Lines that are being fetched.
+  [[nodiscard]] queue_level misses_now() const { return {reads_, mshr_entries_}; }
+  /// Requests that have not left for the L2.
+  [[nodiscard]] queue_level requests_now() const { return {port_.queued(), miss_queue_entries_}; }
   /// At most an eighth of the MSHRs or of the miss queue is free.
   [[nodiscard]] bool saturated() const {
     return reads_ * 8 >= mshr_entries_ * 7 || port_.queued() * 8 >= miss_queue_entries_ * 7;

@@ -13,6 +13,7 @@
 #include <tlm>
 
 #include "heddle/memory/common/per_launch.h"
+#include "heddle/memory/common/slot_counter.h"
 #include "heddle/memory/l2/flush_observer.h"
 #include "heddle/memory/l2/lost_write_observer.h"
 #include "heddle/tlm/kernel/state_image.h"
@@ -74,6 +75,13 @@ class l2_cache : public sc_core::sc_module {
   };
   /// The oldest one, for messages; none: the cache has none, or does not tell.
   [[nodiscard]] virtual std::optional<open_request> oldest_request() const { return std::nullopt; }
+  struct queues {
+    std::size_t requests = 0;  // from SMs: before their look-up
+    queue_level misses;        // lines that are being fetched
+    queue_level to_memory;     // requests that have not left for the memory
+  };
+  /// The default is for a cache that does not tell.
+  [[nodiscard]] virtual queues queues_now() const { return {}; }
   /// Lower bound of the cycles, of its clock, from any request's BEGIN_REQ to its BEGIN_RESP.
   [[nodiscard]] virtual unsigned least_response_cycles() const { return 0; }
   /// Throws internal_error if counters do not add up or a request was lost.

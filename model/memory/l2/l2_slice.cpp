@@ -224,6 +224,12 @@ void l2_slice::end_flush() {
   for (flush_observer* observer : done) observer->flushed();
 }
 
+l2_cache::queues l2_slice::queues_now() const {
+  return {hot_.accesses.size(),
+          {hot_.mshrs.size() - hot_.free_mshrs.size(), hot_.mshrs.size()},
+          {hot_.memory.queued(), parameters_.queue_entries}};
+}
+
 std::optional<l2_cache::open_request> l2_slice::oldest_request() const {
   const memory_port::request* r = hot_.memory.oldest();
   if (r == nullptr) return std::nullopt;

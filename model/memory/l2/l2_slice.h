@@ -61,6 +61,7 @@ class l2_slice : public l2_cache, public clocked, private at_target_unit {
   [[nodiscard]] std::optional<open_request> oldest_request() const override;
   /// Replaces the replacement policy by one that has no name in the configuration. Call before the simulation starts.
   void use(std::unique_ptr<replacement_policy> policy) { hot_.lines.use(replacement(std::move(policy))); }
+  [[nodiscard]] queues queues_now() const override;
   [[nodiscard]] unsigned least_response_cycles() const override {
     return static_cast<unsigned>(std::min(pipeline_, code_pipeline_));
   }

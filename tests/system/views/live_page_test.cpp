@@ -105,6 +105,40 @@ TEST_F(live_page, has_the_metrics_of_a_run_up_to_its_cycle) {
   EXPECT_TRUE(m == metrics("m.json")) << json::diff(m, metrics("m.json")).dump(1).substr(0, 2000);
 }
 
+std::uint64_t used_in(const json& units, const char* queue) {
+  std::uint64_t used = 0;
+  for (const json& u : units) {
+    used += u[queue]["used"].get<std::uint64_t>();
+    EXPECT_LE(u[queue]["used"], u[queue]["capacity"]);
+  }
+  return used;
+}
+
+TEST_F(live_page, tells_what_waits_in_the_memory) {
+  serve(job(100000));
+  order("/pause");
+  json memory = paused_at("cycle=20")["memory"];
+  EXPECT_EQ(memory["l1"].size(), 80u);
+  EXPECT_EQ(memory["l2"].size(), 64u);
+  EXPECT_EQ(memory["dram"].size(), 64u);
+  for (const char* level : {"l1", "l2"}) EXPECT_EQ(used_in(memory[level], "misses"), 0u);
+  EXPECT_EQ(used_in(memory["dram"], "requests"), 0u);
+  memory = paused_at("line=k.ptx:17")["memory"];
+  std::uint64_t l1 = 0, l2 = 0, dram = 0, crossing = 0;
+  for (unsigned k = 0; k < 200 && (l1 == 0 || l2 == 0 || dram == 0 || crossing == 0); ++k) {
+    memory = order("/step?cycles=20")["memory"];
+    l1 += used_in(memory["l1"], "misses");
+    l2 += used_in(memory["l2"], "misses");
+    dram += used_in(memory["dram"], "requests");
+    crossing += memory["interconnect"]["requests"].get<std::uint64_t>();
+  }
+  EXPECT_GT(l1, 0u);
+  EXPECT_GT(l2, 0u);
+  EXPECT_GT(dram, 0u);
+  EXPECT_GT(crossing, 0u);
+  EXPECT_EQ(end(SIGINT), 130);
+}
+
 TEST_F(live_page, is_left_by_a_signal_while_paused) {
   serve(job(100000));
   order("/pause");
@@ -156,6 +190,7 @@ TEST_F(live_page_in_a_browser, shows_a_run_and_steers_it) {
   comes("document.title.startsWith('Heddle · running')");
   comes("document.querySelectorAll('#so-far section').length > 3");
   EXPECT_EQ(chromium_->evaluate("document.querySelectorAll('.sm-map button').length"), 80);
+  EXPECT_EQ(chromium_->evaluate("document.querySelectorAll('.units .sm-map span').length"), 80 + 64 + 64);
   chromium_->evaluate("document.querySelectorAll('.sm-map button')[3].click()");
   comes("[...document.querySelectorAll('caption')].some((c) => c.textContent.startsWith('Warps of SM 3 in cycle '))");
   click("Pause");

@@ -87,6 +87,52 @@ function sm_map(sms, chosen, choose) {
   );
 }
 
+const of_level = (q) => `${whole(q.used)} of ${whole(q.capacity)}`;
+const share_of = (q) => ratio(q.used, q.capacity);
+
+// What each unit of the memory holds: `levels` gives the share that is filled and that which is darker, `text` says it.
+function unit_map(label, units, levels, text) {
+  return h(
+    'figure',
+    { class: 'units' },
+    h('figcaption', {}, label),
+    h(
+      'div',
+      { class: 'sm-map' },
+      units.map((u, i) => {
+        const [fill, works] = levels(u);
+        const square = h('span', { role: 'img', title: text(u, i), 'aria-label': text(u, i) }, String(i));
+        square.style.setProperty('--fill', percent(fill).replace(' ', ''));
+        square.style.setProperty('--works', percent(works).replace(' ', ''));
+        return square;
+      }),
+    ),
+  );
+}
+
+const memory_maps = (m) => [
+  unit_map(
+    'L1 caches',
+    m.l1,
+    (u) => [share_of(u.misses), share_of(u.requests)],
+    (u, i) => `L1 of SM ${i}: ${of_level(u.misses)} misses, ${of_level(u.requests)} requests to the L2`,
+  ),
+  h('p', {}, `Interconnect: ${whole(m.interconnect.requests)} requests and ${whole(m.interconnect.responses)} responses wait to cross.`),
+  unit_map(
+    'L2 slices',
+    m.l2,
+    (u) => [share_of(u.misses), share_of(u.to_memory)],
+    (u, i) => `L2 slice ${i}: ${whole(u.requests)} requests before the look-up, ${of_level(u.misses)} misses, ${of_level(u.to_memory)} requests to the memory`,
+  ),
+  m.dram.length > 0 &&
+    unit_map(
+      'DRAM channels',
+      m.dram,
+      (u) => [share_of(u.requests), share_of(u.requests)],
+      (u, i) => `Channel ${i}: ${of_level(u.requests)} requests`,
+    ),
+];
+
 const head_of = (s, rate) => [
   ['cycle', whole(s.cycle)],
   ['blocks completed', `${whole(s.blocks_done)} of ${whole(s.blocks)}`],
@@ -104,6 +150,7 @@ export function live_page(data, main, bar, listed) {
     head = h('div'),
     launches = h('div'),
     map = h('div'),
+    memory = h('div'),
     warps = h('div'),
     states = h('div'),
     places = h('div'),
@@ -119,6 +166,7 @@ export function live_page(data, main, bar, listed) {
   const own = [
     section('Run', h('div', { class: 'verdict' }, status, data.control && controls((s) => show(s), say), refusal), head, launches),
     section('SMs now', h('p', { class: 'about' }, 'A square for each SM, filled as it holds warps, darker by those that issue or are eligible. A click lists its warps.'), map, warps),
+    section('Memory now', h('p', { class: 'about' }, 'A square for each unit, filled as it has misses in flight, or a channel requests; darker by requests that wait to leave it.'), memory),
     section('What warps wait for', states, places),
   ];
   main.replaceChildren(...own, holder);
@@ -150,6 +198,7 @@ export function live_page(data, main, bar, listed) {
     const launch_columns = [{ name: 'launch' }, { name: 'kernel' }, { name: 'state' }, { name: 'since cycle', format: short }, { name: 'blocks dispatched', format: short }, { name: 'completed' }];
     launches.replaceChildren(s.launches.length > 0 ? table('Launches that have not ended', launch_columns, launch_rows(s.launches)) : h('p', { class: 'about' }, 'No launch has blocks left.'));
     map.replaceChildren(sm_map(s.sms, sm, choose));
+    memory.replaceChildren(...memory_maps(s.memory).filter(Boolean));
     const total = s.sms.reduce((sum, one) => sum + one.warps, 0);
     states.replaceChildren(table('States of the resident warps', [{ name: 'state' }, { name: 'warps' }, { name: 'share' }], state_rows(s.warp_states, total)));
     places.replaceChildren(
