@@ -166,11 +166,11 @@ void write_results(const run_options& o, cuda_machine& m, const cuda_server& ser
   if (!o.quiet && !nothing) std::fputs(summary_text(outcome, style_of(STDERR_FILENO)).c_str(), stderr);
 }
 
-// Makes the machine of a run. A view of chosen modules needs it before the program starts: a name that no module has is
-// reported then.
+// Makes the machine of a run. A view of chosen modules needs it before the program starts, and so does the page of the
+// run: a name that no module has, or a port that is in use, is reported then.
 std::function<std::unique_ptr<cuda_machine>()> maker_of_machine(const run_options& o, const gpu_config& config,
                                                                 std::unique_ptr<cuda_machine>& made) {
-  if (!o.vcd_file.empty() || !o.pipeline_file.empty()) made = std::make_unique<cuda_machine>(o, config);
+  if (!o.vcd_file.empty() || !o.pipeline_file.empty() || o.serves) made = std::make_unique<cuda_machine>(o, config);
   return [&] { return made ? std::move(made) : std::make_unique<cuda_machine>(o, config); };
 }
 

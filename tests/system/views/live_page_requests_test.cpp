@@ -2,6 +2,7 @@
 // Requests that the page of a run in progress refuses, or survives.
 #include <memory>
 #include <random>
+#include <utility>
 
 #include "tests/system/views/live_page_fixture.h"
 
@@ -83,9 +84,21 @@ TEST_F(live_page, is_refused_with_one_line_and_no_file) {
   ASSERT_EQ(::listen(taken, 1), 0);
   ::getsockname(taken, reinterpret_cast<sockaddr*>(&at), &size);
   const words small = job(1);
-  for (const words& options : {words{"--serve", std::to_string(ntohs(at.sin_port))}, words{"--serve-control"},
-                               words{"--serve", "70000"}, words{"--serve", "-1"}, words{"--serve", "http"}}) {
-    const outcome o = run(small, options);
+  const words program = {"exec",
+                         "--gpu",
+                         "v100",
+                         "--metrics",
+                         "m.json",
+                         "--",
+                         HEDDLE_CUDA_PROGRAMS,
+                         HEDDLE_SOURCE "/tests/system/cuda/kernels.fatbin",
+                         "vectors"};
+  const std::string in_use = std::to_string(ntohs(at.sin_port));
+  for (const auto& [arguments, options] :
+       {std::pair(small, words{"--serve", in_use}), std::pair(program, words{"--serve", in_use}),
+        std::pair(small, words{"--serve-control"}), std::pair(small, words{"--serve", "70000"}),
+        std::pair(small, words{"--serve", "-1"}), std::pair(small, words{"--serve", "http"})}) {
+    const outcome o = run(arguments, options);
     EXPECT_EQ(o.code, 2) << options.back();
     EXPECT_EQ(o.err.rfind("heddle: error: --serve", 0), 0u) << o.err;
     EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << o.err;
