@@ -58,14 +58,15 @@ bool connection::reply(std::int32_t status, const std::vector<std::uint8_t>& bod
   return send({static_cast<std::uint32_t>(status), 0, body.size()}, body.data());
 }
 
-bool connection::wait_for_answer(int timeout_ms) {
+std::optional<std::uint32_t> connection::wait_for_answer(int timeout_ms) {
   pollfd answer{socket_.get(), POLLIN, 0};
   // A thread that waits for a reply sends nothing but this answer.
-  if (!received_.empty() || ::poll(&answer, 1, timeout_ms) != 1) return false;
+  if (!received_.empty() || ::poll(&answer, 1, timeout_ms) != 1) return {};
   wire::message_head head;
   const ssize_t n = ::recv(socket_.get(), &head, sizeof head, MSG_PEEK | MSG_DONTWAIT);
-  if (n != sizeof head || head.moves == 0) return false;
-  return ::recv(socket_.get(), &head, sizeof head, MSG_DONTWAIT) == sizeof head;
+  if (n != sizeof head || head.moves == 0) return {};
+  if (::recv(socket_.get(), &head, sizeof head, MSG_DONTWAIT) != sizeof head) return {};
+  return head.what;
 }
 
 bool connection::send(const wire::message_head& head, const void* data) {

@@ -31,8 +31,8 @@ class connection {
   bool reply(std::int32_t status, const std::vector<std::uint8_t>& body);
   /// Has a thread that waits for a reply move bytes of its copy window. False: it has disconnected.
   bool ask(const wire::move_request& r) { return send({0, 1, sizeof r}, &r); }
-  /// Waits until it has moved them. False: it did not answer in time.
-  bool wait_for_answer(int timeout_ms);
+  /// Waits until it has moved them. Returns its processor + 1, 0: unknown; none: it did not answer in time.
+  std::optional<std::uint32_t> wait_for_answer(int timeout_ms);
 
  private:
   bool send(const wire::message_head& head, const void* data);

@@ -8,10 +8,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <system_error>
 
@@ -26,28 +27,29 @@ constexpr int timeout_ms = 2000;  // a thread that a debugger or a signal has st
 
 std::uint64_t part_at(std::uint64_t at, std::uint64_t bytes) { return std::min(wire::window_bytes, bytes - at); }
 
-/// Keeps the calling thread on its present processor.
-class kept_on_processor {
+/// The calling thread follows another one to its processor, and is where it was allowed before at the end.
+class follower {
  public:
-  kept_on_processor() {
-    const int here = ::sched_getcpu();
+  follower() : may_go_(::sched_getaffinity(0, sizeof before_, &before_) == 0) {}
+  ~follower() {
+    if (at_ != nowhere) ::sched_setaffinity(0, sizeof before_, &before_);
+  }
+  follower(const follower&) = delete;
+  follower& operator=(const follower&) = delete;
+  /// Does nothing if the user has kept this thread from that processor.
+  void go_to(std::uint32_t processor) {
+    if (processor == at_ || !may_go_ || processor >= CPU_SETSIZE || !CPU_ISSET(processor, &before_)) return;
     cpu_set_t one;
     CPU_ZERO(&one);
-    if (here < 0 || here >= CPU_SETSIZE || ::sched_getaffinity(0, sizeof before_, &before_) != 0) return;
-    CPU_SET(static_cast<std::size_t>(here), &one);
-    if (::sched_setaffinity(0, sizeof one, &one) == 0) processor_ = here;
+    CPU_SET(processor, &one);
+    if (::sched_setaffinity(0, sizeof one, &one) == 0) at_ = processor;
   }
-  ~kept_on_processor() {
-    if (processor_ >= 0) ::sched_setaffinity(0, sizeof before_, &before_);
-  }
-  kept_on_processor(const kept_on_processor&) = delete;
-  kept_on_processor& operator=(const kept_on_processor&) = delete;
-  /// -1: the system does not keep it.
-  [[nodiscard]] int processor() const { return processor_; }
 
  private:
+  static constexpr std::uint32_t nowhere = ~std::uint32_t{0};
   cpu_set_t before_{};
-  int processor_ = -1;
+  bool may_go_;
+  std::uint32_t at_ = nowhere;
 };
 
 int open_at(const std::string& place, int number) {
@@ -110,30 +112,36 @@ bool copy_window::reaches(std::uint64_t address, std::uint64_t bytes, bool write
 }
 
 std::uint64_t copy_window::fetch(std::uint64_t address, std::uint64_t bytes, const part_use& use) {
-  const kept_on_processor here;
+  follower here;
   for (std::uint64_t at = 0, n = 0; at < bytes; at += n) {
     n = part_at(at, bytes);
-    if (!move(address + at, n, true, here.processor())) return at;
+    const auto processor = move(address + at, n, true);
+    if (!processor) return at;
+    here.go_to(*processor - 1);
     use(at, data_, n);
   }
   return bytes;
 }
 
 std::uint64_t copy_window::deliver(std::uint64_t address, std::uint64_t bytes, const part_use& use) {
-  const kept_on_processor here;
+  follower here;
   for (std::uint64_t at = 0, n = 0; at < bytes; at += n) {
     n = part_at(at, bytes);
     use(at, data_, n);
-    if (!move(address + at, n, false, here.processor())) return at;
+    const auto processor = move(address + at, n, false);
+    if (!processor) return at;
+    here.go_to(*processor - 1);
   }
   return bytes;
 }
 
-bool copy_window::move(std::uint64_t address, std::uint64_t bytes, bool to_window, int processor) {
-  if (link_ == nullptr || lost_) return false;
-  lost_ = !link_->ask({address, static_cast<std::uint32_t>(bytes), to_window ? 1u : 0u, processor}) ||
-          !link_->wait_for_answer(timeout_ms);
-  return !lost_;
+std::optional<std::uint32_t> copy_window::move(std::uint64_t address, std::uint64_t bytes, bool to_window) {
+  if (link_ == nullptr || lost_) return {};
+  std::optional<std::uint32_t> processor;
+  if (link_->ask({address, static_cast<std::uint32_t>(bytes), to_window ? 1u : 0u}))
+    processor = link_->wait_for_answer(timeout_ms);
+  lost_ = !processor;
+  return processor;
 }
 
 }  // namespace heddle::testbench

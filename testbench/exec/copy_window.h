@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "testbench/exec/wire.h"
 
@@ -45,7 +46,7 @@ class copy_window {
   /// it may not access would end the program.
   [[nodiscard]] bool reaches(std::uint64_t address, std::uint64_t bytes, bool writes) const;
   /// Moves bytes from the program's memory through the window, whose content `use` gets in turn: bytes `at` to `at` +
-  /// `n` are at `data`. The thread works on the processor of the caller meanwhile, so that the bytes stay in that one's
+  /// `n` are at `data`. The caller works on the thread's processor meanwhile, so that the bytes stay in that one's
   /// caches. Returns the number of bytes moved: all, or those before the first that the thread did not move; the window
   /// is not used again then.
   using part_use = std::function<void(std::uint64_t at, std::uint8_t* data, std::uint64_t n)>;
@@ -56,7 +57,8 @@ class copy_window {
  private:
   copy_window(pid_t process, std::unique_ptr<shared_memory> memory)
       : process_(process), memory_(std::move(memory)), data_(memory_->data()) {}
-  bool move(std::uint64_t address, std::uint64_t bytes, bool to_window, int processor);
+  /// Returns the thread's processor + 1, 0: unknown; none: it did not move them.
+  std::optional<std::uint32_t> move(std::uint64_t address, std::uint64_t bytes, bool to_window);
 
   pid_t process_;
   std::unique_ptr<shared_memory> memory_;

@@ -137,7 +137,7 @@ constexpr std::uint32_t non_blocking = 1;
 }
 
 struct message_head {
-  std::uint32_t what;   // call; in a reply: status
+  std::uint32_t what;   // call; in a reply: status; in the answer to a move: the thread's processor + 1, 0: unknown
   std::uint32_t moves;  // 1: not a call or reply; data: move_request, from the simulator. The thread answers when done.
   std::uint64_t bytes;  // length of the following data
 };
@@ -147,7 +147,6 @@ struct move_request {
   std::uint64_t address;
   std::uint32_t bytes;
   std::uint32_t to_window;
-  std::int64_t processor;  // the thread goes there until it has its reply; -1: it stays where it is
 };
 
 /// The modelled chip, for device properties and attributes.

@@ -2,6 +2,7 @@
 #include "testbench/cuda/core/client.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
@@ -181,13 +182,11 @@ bool receive_all(int socket, void* data, std::size_t bytes) {
 bool receive_reply_head(wire::message_head& head) {
   for (;;) {
     if (!receive_all(own.socket, &head, sizeof head) || head.bytes > wire::most_bytes) return false;
-    if (head.moves == 0) {
-      own.copies.leave_processor();
-      return true;
-    }
+    if (head.moves == 0) return true;
     wire::move_request r{};
     if (head.bytes != sizeof r || !receive_all(own.socket, &r, sizeof r) || !own.copies.move(r)) return false;
     head.bytes = 0;
+    head.what = static_cast<std::uint32_t>(::sched_getcpu() + 1);
     if (!send_all(own.socket, &head, sizeof head)) return false;
   }
 }

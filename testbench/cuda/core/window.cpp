@@ -5,7 +5,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cstddef>
 #include <cstring>
 
 #if defined(__SSE2__)
@@ -51,28 +50,12 @@ int window::open() {
   return file;
 }
 
-bool window::move(const wire::move_request& r) {
+bool window::move(const wire::move_request& r) const {
   if (data == nullptr || r.bytes > wire::window_bytes) return false;
-  if (r.processor >= 0 && r.processor < CPU_SETSIZE) go_to(static_cast<std::size_t>(r.processor));
   auto* const own = reinterpret_cast<unsigned char*>(r.address);
   if (r.to_window != 0) std::memcpy(data, own, r.bytes);
   else copy_past_caches(own, data, r.bytes);
   return true;
-}
-
-// Not to a processor that the user or the program has kept it from.
-void window::go_to(std::size_t processor) {
-  if (!away && ::sched_getaffinity(0, sizeof processors, &processors) != 0) return;
-  if (!CPU_ISSET(processor, &processors) || (away && ::sched_getcpu() == static_cast<int>(processor))) return;
-  cpu_set_t one;
-  CPU_ZERO(&one);
-  CPU_SET(processor, &one);
-  away = ::sched_setaffinity(0, sizeof one, &one) == 0 || away;
-}
-
-void window::leave_processor() {
-  if (away) ::sched_setaffinity(0, sizeof processors, &processors);
-  away = false;
 }
 
 void window::close() {
