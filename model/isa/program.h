@@ -66,6 +66,8 @@ struct program {
   std::vector<std::string> recorded;  // traced program: each instruction's name in the trace; otherwise empty
   std::vector<kernel_parameter> parameters;
   std::uint32_t parameter_bytes = 0;
+  bool follows = false;  // its warps follow a trace of a run of itself: it is timed as it is, and not executed
+  std::uint64_t code_address = 0;            // then: where it lay
   bool narrow_addresses = false;             // from a module with 32-bit addresses: pointer parameters have 4 bytes
   std::uint32_t registers = 0;               // 32-bit registers per thread, as allocated
   std::uint32_t most_registers = 0;          // that a warp takes by SETMAXREG or holds before; 0: it has no SETMAXREG

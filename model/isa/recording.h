@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "heddle/isa/instruction.h"
+
 namespace heddle::isa {
 
 /// One execution of an instruction by a warp, from a trace.
@@ -12,6 +14,37 @@ struct execution_record {
   std::uint32_t mask = 0;         // lanes that are active and pass the guard
   std::uint32_t addresses = 0;    // handle of the addresses in the block; 0: none
 };
+
+/// What a record of a run of Heddle says beside the index of its instruction, in the highest bits.
+namespace step {
+constexpr std::uint32_t waits = 1u << 31;     // its lanes only began to wait for others of the warp
+constexpr std::uint32_t diverges = 1u << 30;  // a branch that some lanes take
+constexpr std::uint32_t yields = 1u << 29;    // other lanes run while these sleep
+// No steps, but more of the step that follows:
+constexpr std::uint32_t target = 1u << 28;  // the other end of a copy, offsets in shared memory
+constexpr std::uint32_t lanes = 1u << 27;   // active lanes, where some do not pass the guard; with `target`: those of
+                                            // the copy that read
+constexpr std::uint32_t precedes = target | lanes;
+constexpr std::uint32_t index = lanes - 1;
+constexpr unsigned index_bits = 27;
+}  // namespace step
+
+/// What a warp has executed, or the other end of a copy that it executes next: `active` are then the lanes that read.
+struct executed_step {
+  std::uint32_t instruction = 0;  // its index, and flags of `step`
+  std::uint32_t active = 0;
+  std::uint32_t mask = 0;       // of these lanes, those that pass the guard
+  std::uint32_t addresses = 0;  // handle, 0: none
+};
+
+/// A BAR whose number or count of threads is in a register or constant. In a record of a run of Heddle, they are its
+/// addresses: the number, and the count in the high word.
+inline bool computes_barrier(const instruction& bar) {
+  const auto computed = [](const operand& o) {
+    return o.kind == operand_kind::constant || (o.is_reg() && o.reg != rz);
+  };
+  return bar.op == opcode::bar && (computed(bar.src[0]) || computed(bar.src[1]));
+}
 
 /// Addresses of a warp's lanes.
 struct lane_addresses {

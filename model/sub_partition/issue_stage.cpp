@@ -5,6 +5,7 @@
 
 #include "heddle/config/error.h"
 #include "heddle/sub_partition/stream/instruction_stream.h"
+#include "heddle/sub_partition/stream/step_recorder.h"
 #include "heddle/tlm/kernel/prefetch.h"
 
 namespace heddle {
@@ -117,7 +118,9 @@ bool issue_stage::pairs(const decoded_instruction& first, unsigned slot, warp_sl
 }
 
 // Nearly every instruction comes here where launches may be flushed.
-[[gnu::always_inline]] inline void issue_stage::count_in_block(const warp_slot& w, unsigned lanes) {
+[[gnu::always_inline]] inline void issue_stage::count_apart(const warp_slot& w, simt::lane_mask mask, unsigned lanes) {
+  if (w.steps != nullptr) w.steps->add(w.state.pc, mask, w.state.active);
+  if (w.counts == nullptr) return;
   execution_count& count = w.counts->at(w.state.pc);
   if (__builtin_expect(count.warps++ == 0, 0)) w.counts->touched.push_back(w.state.pc);
   count.lanes += lanes;
@@ -139,7 +142,7 @@ bool issue_stage::issue_one(unsigned slot, warp_slot& w, cycle_t cycle) {
   const unsigned lanes = static_cast<unsigned>(__builtin_popcount(mask));
   c.nonpred_thread_inst += lanes;
   w.profile->add(*w.line, launch_profile::lanes, lanes);
-  if (__builtin_expect(w.counted, 0)) count_in_block(w, lanes);
+  if (__builtin_expect(w.counted, 0)) count_apart(w, mask, lanes);
   unsigned latency = 0;  // as the unit answers
   switch (d.kind) {
     case issue_kind::arithmetic: issue_arithmetic(slot, w, mask, cycle); return true;

@@ -79,7 +79,7 @@ class issue_stage {
 
   static pairing pairing_of(const sub_partition_parameters& p);
   void issue_from(unsigned slot, cycle_t cycle);
-  static void count_in_block(const warp_slot& w, unsigned lanes);
+  static void count_apart(const warp_slot& w, simt::lane_mask mask, unsigned lanes);
   /// Issues the warp's next instruction. Returns true if the warp continues in sequence and may issue a second one.
   bool issue_one(unsigned slot, warp_slot& w, cycle_t cycle);
   bool pairs(const decoded_instruction& first, unsigned slot, warp_slot& w, cycle_t cycle);

@@ -45,11 +45,13 @@ sub_partition::sub_partition(sc_core::sc_module_name name, unit_clock& clock, co
       contexts({hot_.warps, scheduler, dependence, account, residence_, waits, issue}),
       shared_unit("fp32_shared"),
       config_(config),
+      supervisor_(&supervisor),
       index_(index),
       executed_({config, hot_.warps, fetch, scheduler, supervisor, waits, hot_.faults}),
       recorded_({config, hot_.warps, fetch, scheduler, supervisor, waits, hot_.faults}),
+      followed_({config, hot_.warps, fetch, scheduler, supervisor, waits, hot_.faults}),
       residence_({config, hot_.warps, fetch, dependence, register_file, scheduler, account, supervisor, departed_,
-                  executed_, recorded_, index}),
+                  executed_, recorded_, followed_, index}),
       calls_(memory, hot_.faults),
       write_ports_(config.sub_partition.register_banks, config.sub_partition.register_write_ports) {
   for (const char* unit : unit_names) {
@@ -84,6 +86,12 @@ void sub_partition::start_of_simulation() {
     issue.dispatch().connect(static_cast<isa::unit>(u), *dispatch_socket[u].operator->());
   if (shared_dispatch_socket.size() != 0) issue.dispatch().connect_shared(*shared_dispatch_socket[0].operator->());
   memory.connect(*lsu_socket.operator->());
+}
+
+void sub_partition::record(step_recorder& recorder) {
+  const instruction_stream::surroundings s{config_, hot_.warps, fetch, scheduler, *supervisor_, waits, hot_.faults};
+  recording_ = std::make_unique<recording_stream>(s, recorder);
+  residence_.execute_by(*recording_);
 }
 
 void sub_partition::place_warp(unsigned slot, const resident_launch& launch, const simt::block_context& block,

@@ -30,7 +30,9 @@
 #include "heddle/sub_partition/partition_signals.h"
 #include "heddle/sub_partition/program_services.h"
 #include "heddle/sub_partition/stream/executed_stream.h"
+#include "heddle/sub_partition/stream/followed_stream.h"
 #include "heddle/sub_partition/stream/recorded_stream.h"
+#include "heddle/sub_partition/stream/recording_stream.h"
 #include "heddle/sub_partition/system_calls.h"
 #include "heddle/sub_partition/warp/departed_warps.h"
 #include "heddle/sub_partition/warp/fault_reporter.h"
@@ -73,6 +75,8 @@ class sub_partition final : public sc_core::sc_module, public clocked, private t
   void share_fp32(shared_lanes& lanes) { issue.dispatch().share_fp32(lanes); }
   /// Sets the environment of SYSCALL outside the SM. Programs that call the device runtime need it.
   void use(program_services* services) { calls_.use(services); }
+  /// `recorder`, which outlives them, records what warps execute. Call before the first launch.
+  void record(step_recorder& recorder);
   /// Places a warp of `block` in a free slot. The warp is active from `cycle` on.
   void place_warp(unsigned slot, const resident_launch& launch, const simt::block_context& block,
                   unsigned warp_in_block, unsigned allocated_registers, cycle_t cycle);
@@ -124,9 +128,12 @@ class sub_partition final : public sc_core::sc_module, public clocked, private t
   void traced(const sc_core::sc_trace_file* file) const override;
 
   const gpu_config& config_;  // outlives the sub-partition
+  warp_supervisor* const supervisor_;
   const unsigned index_;
   const executed_stream executed_;
   const recorded_stream recorded_;
+  const followed_stream followed_;
+  std::unique_ptr<const recording_stream> recording_;
   departed_warps departed_;
   warp_residence residence_;
   system_calls calls_;

@@ -8,7 +8,9 @@
 namespace heddle {
 
 warp_residence::warp_residence(const surroundings& s)
-    : s_(s), independent_(s.config.sub_partition.divergence == choice::divergence::independent) {}
+    : s_(s),
+      executed_(&s.executed),
+      independent_(s.config.sub_partition.divergence == choice::divergence::independent) {}
 
 void warp_residence::occupy(unsigned slot, const resident_launch& launch, const simt::block_context& block,
                             unsigned warp_in_block, unsigned allocated_registers, cycle_t cycle) {
@@ -16,10 +18,11 @@ void warp_residence::occupy(unsigned slot, const resident_launch& launch, const 
   invariant(w.phase == warp_phase::empty, "a warp was placed in a slot that is taken");
   w.launch = &launch;
   w.program = launch.decoded.get();
-  w.stream = block.recording != nullptr ? &s_.recorded : &s_.executed;
+  w.stream = block.recording == nullptr ? executed_ : launch.program->follows ? &s_.followed : &s_.recorded;
   s_.account.placed(w, cycle);
   w.state.regs = s_.register_file.allocate(slot, w.stream->registers_kept(launch), allocated_registers);
   w.state.block = &block;
+  w.steps = nullptr;
   w.counts = block.counts;
   w.counted = w.counts != nullptr;
   w.state.warp_in_block = warp_in_block;

@@ -30,9 +30,12 @@ class warp_residence {
     departed_warps& departed;
     const instruction_stream& executed;
     const instruction_stream& recorded;
+    const instruction_stream& followed;
     unsigned index;  // of the sub-partition
   };
   explicit warp_residence(const surroundings& s);
+  /// Warps that execute a program do so by this stream.
+  void execute_by(const instruction_stream& stream) { executed_ = &stream; }
 
   /// Gives the free slot to a warp of `block`, which is active from `cycle` on. The warp's state is still to be set.
   void occupy(unsigned slot, const resident_launch& launch, const simt::block_context& block, unsigned warp_in_block,
@@ -48,6 +51,7 @@ class warp_residence {
 
  private:
   const surroundings s_;
+  const instruction_stream* executed_;
   const bool independent_;  // each lane has its own program counter
 };
 

@@ -45,6 +45,7 @@ cuda_machine::cuda_machine(const run_options& o, const gpu_config& config)
   queues.on_launch = [this](const queue_operation& op) {
     if (positions.size() <= op.launch) positions.resize(op.launch + 1);
     positions[op.launch] = op.call;
+    chip.launched();
   };
   chip.driver().observe(*this);
   chip.serve(

@@ -260,8 +260,10 @@ void cuda_session::copy(wire::reader& in, call_answer& out, std::shared_ptr<copy
   }
   if (from != nullptr && from->second.in_place && staged.empty()) r.source_on_host = 0;
   if (to != nullptr && to->second.in_place) r.destination_on_host = 0;
-  op->act = [this, r, staged = std::move(staged), window = std::move(window)] {
+  const bool to_device = op->by == queue_operation::route::to_device;
+  op->act = [this, r, to_device, staged = std::move(staged), window = std::move(window)] {
     copy_failed_ |= !move_box(r, staged, window.get());
+    if (to_device) m_.chip.copied(r.destination, r.width * r.height * r.depth);
   };
   append(op);
 }

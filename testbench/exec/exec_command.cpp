@@ -133,8 +133,9 @@ void report_functional_launches(const run_options& o, const host_queues& queues)
                f.seconds);
 }
 
-// Writes the results like a run, but on stderr: stdout belongs to the program.
-void write_results(const run_options& o, cuda_machine& m, const cuda_server& server, const std::string& name) {
+// Writes the results like a run, but on stderr: stdout belongs to the program. False: a trace was wanted, and there is
+// none.
+bool write_results(const run_options& o, cuda_machine& m, const cuda_server& server, const std::string& name) {
   run_outcome outcome;
   machine& chip = m.chip;
   if (server.failure().empty() && server.stop_signal() == 0 && !server.was_left_alone())
@@ -164,6 +165,7 @@ void write_results(const run_options& o, cuda_machine& m, const cuda_server& ser
   report_functional_launches(o, m.queues);
   const bool nothing = m.queues.launches() == 0 && m.queues.functional().launches != 0 && outcome.failure.empty();
   if (!o.quiet && !nothing) std::fputs(summary_text(outcome, style_of(STDERR_FILENO)).c_str(), stderr);
+  return !outcome.untraced;
 }
 
 // Makes the machine of a run. A view of chosen modules needs it before the program starts, and so does the page of the
@@ -200,8 +202,8 @@ run_options options_of_environment(const std::string& program) {
 // The outputs that can be judged before a program starts: a name with %p or %n in its folder has none yet, and a
 // relative one may belong to another folder.
 run_options with_known_outputs(run_options o) {
-  for (std::string* file :
-       {&o.metrics_file, &o.report_file, &o.sanitize_file, &o.vcd_file, &o.timeline_file, &o.pipeline_file}) {
+  for (std::string* file : {&o.metrics_file, &o.report_file, &o.sanitize_file, &o.vcd_file, &o.timeline_file,
+                            &o.pipeline_file, &o.record_folder}) {
     std::error_code ignored;
     const bool is_pattern = file->find('/', std::min(file->find('%'), file->size())) != std::string::npos;
     const bool is_relative = fs::path(*file).is_relative() && *file != "-" && !fs::is_directory(*file, ignored);
@@ -266,10 +268,10 @@ void run_program(const run_options& o, const gpu_config& config, run_signals& si
   } else {
     server.note_leaks();
     if (sanitizer* const checks = server.used()->chip.checks(); checks != nullptr && code != 0) checks->interrupted();
-    write_results(o, *server.used(), server, program[0]);
+    const bool traced = write_results(o, *server.used(), server, program[0]);
     const sanitizer* const checks = server.used()->chip.checks();
     const bool found = checks != nullptr && print_findings(*checks, o.quiet) != 0;
-    leave(server.ended_programs() || (code == 0 && found) ? 1 : code);
+    leave(server.ended_programs() || (code == 0 && (found || !traced)) ? 1 : code);
   }
   leave(code);
 }

@@ -50,6 +50,7 @@ bool is_stream(const std::string& name) {
 }  // namespace
 
 free_names::free_names(run_options& o, pid_t process, const std::string& program) {
+  o.record_folder = filled(o.record_folder, process, program);
   std::vector<std::string*> wanted;
   for (std::string* file :
        {&o.metrics_file, &o.report_file, &o.sanitize_file, &o.vcd_file, &o.timeline_file, &o.pipeline_file}) {

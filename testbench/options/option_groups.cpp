@@ -40,6 +40,11 @@ void add_simulation_options(option_parser& p) {
       "SIGUSR1 writes a snapshot of the metrics, and the run continues.");
 }
 
+void add_record(option_parser& p) {
+  p.value("record", "DIR",
+          "write a trace of the run to a new folder; heddle replay DIR/kernelslist.g takes the same cycles");
+}
+
 void add_sanitizer(option_parser& p) {
   p.group("Checks");
   p.optional_value(

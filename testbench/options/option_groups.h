@@ -11,6 +11,8 @@ void add_gpu_options(option_parser& p);
 void add_simulation_options(option_parser& p);
 /// Of commands that execute what they simulate.
 void add_sanitizer(option_parser& p);
+/// Of commands that execute what they simulate: a trace of it.
+void add_record(option_parser& p);
 /// Of a single kernel launch; the occupancy calculator takes a part of them.
 void add_shared_bytes(option_parser& p, const char* help);
 void add_carveout(option_parser& p);

@@ -20,6 +20,7 @@ option_parser options_of_run() {
   add_gpu_options(p);
   add_sanitizer(p);
   add_simulation_options(p);
+  add_record(p);
   add_checkpoints(p);
   p.value("confine", "DIR", "refuse a job that names files elsewhere than below DIR (default: it may name any)");
   p.note(
@@ -95,6 +96,7 @@ option_parser options_of_exec() {
       "have not ended");
   add_sanitizer(p);
   add_simulation_options(p);
+  add_record(p);
   p.group("Memory");
   p.flag(
       "exact-bounds",

@@ -75,6 +75,7 @@ void read_views(const option_parser& p, run_options& o) {
   if (p.has("metrics")) o.metrics_file = p.text("metrics");
   if (p.has("report")) o.report_file = p.text("report");
   if (p.has("vcd")) o.vcd_file = p.text("vcd");
+  if (p.has("record")) o.record_folder = p.text("record");
   if (p.has("timeline")) o.timeline_file = p.text("timeline");
   if (p.has("pipeline")) o.pipeline_file = p.text("pipeline");
   if (p.has("trace-scope")) {
@@ -153,6 +154,7 @@ void read_checkpoints(const option_parser& p, run_options& o) {
   if (!p.has("checkpoint") && p.has("checkpoint-every")) p.fail("--checkpoint-every belongs to --checkpoint");
   if (!p.has("checkpoint")) return;
   if (o.sanitizes) p.fail("--checkpoint and --sanitize exclude each other");
+  if (!o.record_folder.empty()) p.fail("--checkpoint and --record exclude each other");
   if (!o.vcd_file.empty() || !o.timeline_file.empty() || !o.pipeline_file.empty())
     p.fail("--checkpoint excludes --vcd, --timeline and --pipeline, whose files would begin in the middle");
   o.checkpoint_file = p.text("checkpoint");

@@ -70,6 +70,7 @@ struct run_options {
   std::string metrics_file;  // empty: not written
   std::string report_file;
   std::string vcd_file;
+  std::string record_folder;  // a trace of the run; empty: none
   std::string timeline_file;
   std::string pipeline_file;
   const char* vcd_option = "--vcd";  // that named the file, for messages

@@ -20,6 +20,7 @@
 
 #include "heddle/config/error.h"
 #include "heddle/config/message.h"
+#include "heddle/frontend/sass_trace/replay/trace_kernel.h"
 #include "testbench/exec/exec_command.h"
 #include "testbench/files/passing_folder.h"
 #include "testbench/job/job_parser.h"
@@ -139,6 +140,14 @@ void repeat(const std::string& messages) {
 
 bool exists(const std::string& file) { return ::access(file.c_str(), R_OK) == 0; }
 
+void refuse_runs(const job& j) {
+  for (const operation& op : j.operations)
+    if (op.recording && op.recording->header.own)
+      refuse(op.where,
+             "'" + op.recording->file +
+                 "' is the trace of a run of Heddle, expected one of a GPU: heddle view shows the run itself");
+}
+
 /// What is simulated twice: a job, a CUDA program, or recorded kernels.
 class subject {
  public:
@@ -154,6 +163,7 @@ class subject {
     }
     if (!o.kernels_list.empty()) {
       job_ = job_of_traces(o.kernels_list, false, o.trace_memory_mib);
+      refuse_runs(job_);
       roles.add_input(o.kernels_list, "the list of kernels");
     } else {
       job_ = make_job(o);

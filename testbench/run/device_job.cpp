@@ -15,6 +15,7 @@
 #include "testbench/job/arguments.h"
 #include "testbench/job/buffer_data.h"
 #include "testbench/options/log.h"
+#include "testbench/record/recorded_machine.h"
 #include "testbench/text/text.h"
 
 namespace heddle::testbench {
@@ -43,7 +44,8 @@ bool contradicts(const argument& a, isa::dtype type) {
 
 }  // namespace
 
-device_job::device_job(const job& j, host_driver& driver) : job_(j), driver_(driver) {
+device_job::device_job(const job& j, host_driver& driver, const gpu_config& config) : job_(j), driver_(driver) {
+  find_recorded_elsewhere(config);
   load_modules();
   for (const buffer& b : job_.buffers) addresses_[b.name] = driver_.allocate(b.bytes);
   for (const texture& t : job_.textures) {
@@ -168,11 +170,22 @@ launch_request device_job::make_request(const operation& op) {
   return r;
 }
 
+void device_job::find_recorded_elsewhere(const gpu_config& config) {
+  std::string machine;
+  for (const operation& op : job_.operations) {
+    if (!op.recording || !op.recording->header.own) continue;
+    if (machine.empty()) machine = recorded_machine(config);
+    if (op.recording->header.machine != machine) others_.insert(op.recording.get());
+  }
+}
+
 launch_request device_job::recorded_request(const operation& op) {
   launch_request r;
   r.recording = op.recording;
   r.kernel = op.recording->header.name;
   r.stream = op.stream;
+  r.carveout_percent = op.recording->header.carveout;
+  r.priority = op.recording->header.priority;
   try {
     driver_.check(r);
   } catch (const input_error& e) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "heddle/config/config.h"
 #include "heddle/gpu/host/host_driver.h"
 #include "testbench/job/job.h"
 
@@ -17,9 +18,13 @@ namespace heddle::testbench {
 class device_job {
  public:
   /// Places the job through the driver, in no simulated time. Throws input_error; nothing has run on the GPU then.
-  device_job(const job& j, host_driver& driver);
+  device_job(const job& j, host_driver& driver, const gpu_config& config);
 
   [[nodiscard]] const launch_request& request(const operation& op) const { return requests_.at(&op); }
+  /// The cycle before which a launch is not made: that of the job, or of the run that was recorded, on its machine.
+  [[nodiscard]] std::uint64_t first_cycle(const operation& op) const {
+    return op.recording && others_.count(op.recording.get()) != 0 ? 0 : op.at_cycle;
+  }
   /// The programs of all launches but recorded ones.
   [[nodiscard]] const std::vector<const isa::program*>& programs() const { return programs_; }
   /// The text of a module by its file name; null: no such module.
@@ -37,6 +42,7 @@ class device_job {
   void prepare(const std::vector<operation>& operations);
   launch_request make_request(const operation& op);
   launch_request recorded_request(const operation& op);
+  void find_recorded_elsewhere(const gpu_config& config);
   std::vector<std::uint8_t> parameters_of(const operation& op, const isa::program& program,
                                           const std::vector<isa::dtype>& types);
   void fill_buffers();
@@ -51,6 +57,7 @@ class device_job {
   std::map<std::string, std::uint64_t> handles_;  // of textures and surfaces
   std::map<const operation*, launch_request> requests_;
   std::vector<const isa::program*> programs_;
+  std::set<const sass_trace::trace_kernel*> others_;  // were recorded on another machine
   // Arguments for which a warning was printed: kernel, position.
   std::set<std::pair<std::string, std::size_t>> doubtful_;
 };

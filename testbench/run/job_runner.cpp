@@ -111,8 +111,9 @@ run_outcome job_runner::run() {
   // Elaborates and runs the processes to their first wait; no simulated time passes.
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
   check_registers(job_.operations, machine_.config().sm.registers_per_thread);
-  device_ = std::make_unique<device_job>(job_, driver_);
+  device_ = std::make_unique<device_job>(job_, driver_, machine_.config());
   machine_.announce(device_->programs());
+  for (const buffer& b : job_.buffers) machine_.copied(device_->address(b.name), b.bytes);
   if (sanitizer* const s = machine_.checks())
     for (const buffer& b : job_.buffers)
       s->allocated(device_->address(b.name), b.bytes, "buffer '" + b.name + "'", true);

@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "heddle/config/error.h"
+#include "heddle/frontend/sass_trace/own/recordable.h"
 #include "heddle/gpu/cwd/grid_distributor.h"
 #include "heddle/gpu/gpu_blocks.h"
 #include "heddle/metrics/collect.h"
@@ -79,6 +80,32 @@ machine::machine(const run_options& o, const gpu_config& config, std::uint64_t f
   gpu_.irq(irq_);
   driver_.irq(irq_);
   views_ = make_views(o, gpu_, ledger(), files_);
+  if (!o.record_folder.empty()) recorder_ = std::make_unique<run_recorder>(gpu_, o.record_folder);
+}
+
+void machine::announce(const std::vector<const isa::program*>& programs) {
+  for (auto& v : views_) v->begin(programs);
+  for (const isa::program* p : programs) {
+    const std::string why = recorder_ == nullptr ? "" : sass_trace::why_not_recordable(*p);
+    if (!why.empty()) throw input_error("--record: " + why);
+  }
+}
+
+void machine::launched() {
+  if (recorder_ != nullptr) warn_of_no_trace(recorder_->news_of_last_launch());
+}
+
+void machine::warn_of_no_trace(const std::string& why) {
+  if (why.empty()) return;
+  if (!untraced_) message_log::warning("--record: no trace is written: " + why);
+  untraced_ = true;
+}
+
+void machine::write_record(run_outcome& outcome) {
+  if (recorder_ == nullptr) return;
+  const bool is_whole = outcome.failure.empty() && outcome.metrics.stopped.empty();
+  warn_of_no_trace(is_whole ? recorder_->finish() : "the run did not end by itself");
+  outcome.untraced = untraced_;
 }
 
 void machine::simulate_ahead(cycle_t until, bool preemptions) {
@@ -228,6 +255,7 @@ void machine::write_files(run_outcome& outcome, const std::string& name) {
       m.stopped.empty() ? "" : "stopped by " + m.stopped + " in cycle " + std::to_string(m.cut_cycle);
   for (auto& v : views_) v->finish(mark);
   files_.commit();
+  write_record(outcome);
   outcome.written = files_.written();
 }
 

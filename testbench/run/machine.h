@@ -19,6 +19,7 @@
 #include "testbench/job/compare.h"
 #include "testbench/live/live_page.h"
 #include "testbench/options/options.h"
+#include "testbench/record/run_recorder.h"
 #include "testbench/run/core_time.h"
 #include "testbench/views/make_views.h"
 
@@ -30,6 +31,7 @@ struct run_outcome {
   std::vector<comparison> checks;
   std::vector<std::string> written;
   std::string failure;         // of the simulated program, several lines; empty: success
+  bool untraced = false;       // no trace of the run was written, though one was wanted
   bool reached_limit = false;  // `failure` is that the limit of cycles was reached
   int stop_signal = 0;         // the signal that ended the run early; 0: none
 };
@@ -55,8 +57,12 @@ class machine {
   [[nodiscard]] double wall_seconds() const { return wall_seconds_; }
 
   /// Before the simulation: tells the views what the host will launch. Throws input_error.
-  void announce(const std::vector<const isa::program*>& programs) {
-    for (auto& v : views_) v->begin(programs);
+  void announce(const std::vector<const isa::program*>& programs);
+  /// The driver has passed a launch to the GPU that announce() did not name.
+  void launched();
+  /// The host has copied bytes to device memory.
+  void copied(std::uint64_t address, std::uint64_t bytes) {
+    if (recorder_ != nullptr) recorder_->copied(address, bytes);
   }
   /// Before the simulation starts: SMs may be simulated ahead (gpu::simulate_ahead), on the threads of the options.
   void simulate_ahead(cycle_t until, bool preemptions);
@@ -90,6 +96,8 @@ class machine {
     return !options_.metrics_file.empty() || !options_.report_file.empty() || page_ != nullptr;
   }
   bool simulate_until(const sc_core::sc_time& end);
+  void write_record(run_outcome& outcome);
+  void warn_of_no_trace(const std::string& why);
   void complete(run_metrics& m, const std::vector<unsigned>& positions, const source_finder& source) const;
   void warn_of_one_thread() const;
   void warn_of_empty_window(const run_metrics& m) const;
@@ -105,7 +113,9 @@ class machine {
   result_files files_;
   std::vector<std::unique_ptr<view>> views_;
   interval_sampler intervals_;
-  std::unique_ptr<live_page> page_;  // null without --serve
+  std::unique_ptr<run_recorder> recorder_;  // null without --record
+  bool untraced_ = false;                   // the user knows that there will be none
+  std::unique_ptr<live_page> page_;         // null without --serve
   double cpu_seconds_ = 0;
   double wall_seconds_ = 0;
 };

@@ -19,12 +19,17 @@ namespace {
 
 using kernel_ptr = std::shared_ptr<const sass_trace::trace_kernel>;
 
-void judge_generation(const run_options& o, const job& j, const gpu_config& config) {
+// Programs of Heddle are those of a compute capability, traces of a GPU those of a generation.
+bool is_of(const sass_trace::kernel_header& h, int compute_capability) {
+  const auto version = static_cast<unsigned>(compute_capability);
   sass_trace::generation own{};
-  const bool known = sass_trace::generation_of(static_cast<unsigned>(compute_capability(config)), own);
+  return h.own ? h.binary_version == version : sass_trace::generation_of(version, own) && h.generation == own;
+}
+
+void judge_generation(const run_options& o, const job& j, const gpu_config& config) {
   std::set<unsigned> foreign;
   for (const operation& op : j.operations)
-    if (op.recording && (!known || op.recording->header.generation != own))
+    if (op.recording && !is_of(op.recording->header, compute_capability(config)))
       foreign.insert(op.recording->header.binary_version);
   if (foreign.empty()) return;
   std::vector<std::string> versions;
@@ -105,7 +110,11 @@ job job_of_traces(const std::string& kernels_list, bool strict, std::uint64_t me
       kernel_ptr& kernel = read[c.file];
       if (!kernel) kernel = sass_trace::read_kernel(c.file, strict, store);
       op.recording = kernel;
-      op.stream = streams.emplace(kernel->header.stream, static_cast<std::uint32_t>(streams.size())).first->second;
+      op.at_cycle = kernel->header.launch_cycle;
+      op.stream =
+          kernel->header.own
+              ? static_cast<std::uint32_t>(kernel->header.stream)
+              : streams.emplace(kernel->header.stream, static_cast<std::uint32_t>(streams.size())).first->second;
     }
     j.operations.push_back(op);
   }

@@ -52,6 +52,20 @@ void check_summary(const run_options& o, const job& j) {
     throw input_error("standard output is closed; --quiet runs without a summary");
 }
 
+void check_recordable(const std::vector<operation>& operations) {
+  for (const operation& op : operations) {
+    const std::uint32_t(&c)[3] = op.cluster.blocks;
+    if (std::max({c[0], c[1], c[2]}) > 1) refuse(op.where, "--record: a trace does not hold clusters of blocks");
+    if (op.programmatic) refuse(op.where, "--record: a trace does not hold programmatic launches");
+    check_recordable(op.body);
+  }
+}
+
+void check_recordable(const job& j) {
+  if (!j.preemptions.empty()) refuse(j.preemptions[0].where, "--record: a trace does not hold preemption");
+  check_recordable(j.operations);
+}
+
 }  // namespace
 
 job make_job(const run_options& o) {
@@ -75,6 +89,10 @@ job make_job(const run_options& o) {
 
 void check_result_files(const run_options& o, const job& j, file_roles roles) {
   add_files(j, roles);
+  if (!o.record_folder.empty()) {
+    run_recorder::check(o.record_folder);
+    check_recordable(j);
+  }
   if (!o.metrics_file.empty()) roles.add_output(o.metrics_file, "--metrics");
   if (!o.checkpoint_file.empty()) roles.add_output(o.checkpoint_file, "--checkpoint");
   if (!o.report_file.empty()) roles.add_output(o.report_file, "--report");
@@ -125,7 +143,7 @@ int simulate(const run_options& o, const job& j, const gpu_config& config, run_s
   // system.
   static_cast<void>(runner.release());
   if (outcome.stop_signal != 0) return 128 + outcome.stop_signal;
-  return outcome.failure.empty() && places == 0 ? 0 : 1;
+  return outcome.failure.empty() && places == 0 && !outcome.untraced ? 0 : 1;
 }
 
 int run_command(const std::vector<std::string>& arguments) { return run_from(arguments, nullptr); }

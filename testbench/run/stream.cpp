@@ -54,8 +54,8 @@ void stream::advance(std::uint64_t now, std::vector<unsigned>& launched) {
     if (s.what == step::kind::loop_begin) {
       s.rounds = 1;
     } else if (s.what == step::kind::run && s.op->what == operation::kind::kernel) {
-      if (now < s.op->at_cycle) {
-        wakes_at_ = s.op->at_cycle;
+      if (now < device_.first_cycle(*s.op)) {
+        wakes_at_ = device_.first_cycle(*s.op);
         return;
       }
       if (!starts_.ready()) return;

@@ -18,6 +18,15 @@ namespace {
 
 using namespace heddle;
 
+std::uint32_t index_of(const sass_trace::trace_kernel& k, const isa::execution_record& record) {
+  return k.program->follows ? record.instruction & isa::step::index : record.instruction;
+}
+
+bool accesses_local(const sass_trace::trace_kernel& k, const isa::execution_record& record) {
+  const isa::instruction& i = k.program->code.at(index_of(k, record));
+  return i.mem_space == isa::space::local && (!k.program->follows || record.addresses != 0);
+}
+
 // What a replay relies on.
 void check(const sass_trace::trace_kernel& k, const isa::recorded_block& b) {
   std::uint64_t addresses[32];
@@ -25,18 +34,18 @@ void check(const sass_trace::trace_kernel& k, const isa::recorded_block& b) {
     for (std::uint64_t position = 0;;) {
       const auto segment = b.segment(w, position);
       if (!segment || segment->position != position ||
-          (position != 0 && segment->first[-1].instruction >= k.program->code.size()))
+          (position != 0 && index_of(k, segment->first[-1]) >= k.program->code.size()))
         std::abort();
       for (const isa::execution_record* s = segment->first; s != segment->last + (segment->ends ? 1 : 0);
            ++s, ++position) {
-        const isa::instruction& i = k.program->code.at(s->instruction);
+        const isa::instruction& i = k.program->code.at(index_of(k, *s));
         segment->addresses(*s, addresses);
-        if (i.mem_space != isa::space::local) continue;
+        if (!accesses_local(k, *s)) continue;
         for (const unsigned lane : set_bits(s->mask))
           if (addresses[lane] + isa::size_of(i.type) > k.program->local_bytes) std::abort();
       }
       if (!segment->ends) continue;
-      if (k.program->code.at(segment->last->instruction).op != isa::opcode::exit || b.segment(w, position))
+      if (k.program->code.at(index_of(k, *segment->last)).op != isa::opcode::exit || b.segment(w, position))
         std::abort();
       break;
     }

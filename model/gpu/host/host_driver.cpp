@@ -281,8 +281,8 @@ host_driver::launch_plan host_driver::plan(const launch_request& r) {
 
 void host_driver::check(const launch_request& r) {
   if (r.recording)
-    return check_launch(config_, *r.recording->program, r.recording->header.grid, r.recording->header.block, 0,
-                        r.carveout_percent);
+    return check_launch(config_, *r.recording->program, r.recording->header.grid, r.recording->header.block,
+                        r.recording->header.shared_bytes - r.recording->program->shared_bytes, r.carveout_percent);
   const launch_plan p = plan(r);
   check_launch(config_, *p.program, r.grid, r.block, r.dynamic_shared_bytes, r.carveout_percent, r.cluster);
   if (r.parameters.size() != p.program->parameter_bytes)

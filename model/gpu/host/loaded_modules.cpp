@@ -30,6 +30,7 @@ std::shared_ptr<const decoded_program> loaded_modules::recorded(const std::share
 }
 
 std::shared_ptr<const decoded_program> loaded_modules::place_code(std::shared_ptr<const isa::program> program) {
+  if (program->follows) return decode(program, config_, program->code_address);
   const std::uint64_t bytes = program->code.size() * config_.instruction_cache.instruction_bytes;
   auto decoded = decode(std::move(program), config_, next_code_address_);
   next_code_address_ += (bytes / 4096 + 2) * 4096;

@@ -107,7 +107,7 @@ instruction_profile launch_profile::at(std::size_t instruction) const {
 }
 
 instruction_traffic& warp_slot::traffic_of(const decoded_instruction& d) const {
-  return counted ? counts->moved_by(profile->access_of(d)) : profile->traffic_of(d);
+  return counts != nullptr ? counts->moved_by(profile->access_of(d)) : profile->traffic_of(d);
 }
 
 void launch_code::add(const launch_profile& of_sm) {

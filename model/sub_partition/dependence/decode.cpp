@@ -258,7 +258,7 @@ void mark_convergence(decoded_program& p) {
     const isa::instruction& i = *d.instruction;
     const isa::operand* members = simt::member_operand(i);
     d.synchronises = members != nullptr && members->kind != isa::operand_kind::none;
-    d.edge = edges[k];
+    if (!p.program->follows) d.edge = edges[k];
   }
 }
 
@@ -351,7 +351,7 @@ std::shared_ptr<const decoded_program> decode(const std::shared_ptr<const isa::p
   for (const isa::instruction& i : program->code) {
     decoded_instruction d;
     d.instruction = &i;
-    d.execute = recorded ? execute_nothing : simt::select(i);
+    d.execute = recorded || program->follows ? execute_nothing : simt::select(i);
     d.kind = kind_of(i.op);
     d.timing = recorded ? stand_in(program->timing[result->code.size()], i, config) : class_of(i, config);
     set_unit_times(d, *program, config);
@@ -375,7 +375,7 @@ std::shared_ptr<const decoded_program> decode(const std::shared_ptr<const isa::p
   // A trace does not hold the control codes of its chip.
   result->control_codes = config.sub_partition.dependence == choice::dependence::software && !recorded;
   if (result->control_codes) assign_control_codes(*result, config.sub_partition, config.ldst.operand_latency_cycles);
-  if (config.context.saved_registers == choice::saved_registers::live && !recorded)
+  if (config.context.saved_registers == choice::saved_registers::live && !recorded && !program->follows)
     result->live = isa::live_registers(*result->program);
   if (config.sub_partition.divergence == choice::divergence::independent && !recorded) mark_convergence(*result);
   return result;

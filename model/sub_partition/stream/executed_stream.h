@@ -6,7 +6,7 @@
 namespace heddle {
 
 /// The warp executes its program: values are computed, and its lanes diverge by a reconvergence stack or independently.
-class executed_stream final : public instruction_stream {
+class executed_stream : public instruction_stream {
  public:
   explicit executed_stream(const surroundings& s);
 
@@ -41,8 +41,10 @@ class executed_stream final : public instruction_stream {
   [[nodiscard]] std::string place_of(const warp_slot& w, const isa::instruction& i) const override;
   [[nodiscard]] std::vector<std::string> lane_places(const warp_slot& w, unsigned barrier) const override;
 
- private:
+ protected:
   bool branch(warp_slot& w, simt::lane_mask mask) const override;
+
+ private:
   void continue_with(unsigned slot, std::uint32_t sequence, cycle_t cycle) const;
   void lanes_exit(unsigned slot, simt::lane_mask mask, std::uint32_t sequence, cycle_t cycle) const;
   void lanes_at_barrier(unsigned slot, simt::lane_mask mask, cycle_t cycle) const;

@@ -20,6 +20,7 @@ struct issue_counters;
 class launch_profile;
 struct profile_line;
 class instruction_stream;
+struct warp_steps;
 
 /// State of a warp slot: whether it holds a warp, and what that warp waits for.
 enum class warp_phase : std::uint8_t {
@@ -77,6 +78,7 @@ struct alignas(64) warp_slot {
   std::uint32_t registers = 0;     // of a thread, which SETMAXREG changes
   bulk_groups bulk;                // of bulk copies from shared memory
   block_counts* counts = nullptr;  // of its block; null: not `counted`
+  warp_steps* steps = nullptr;     // what it executes is recorded here; null: not recorded
   std::shared_ptr<const isa::recorded_segment> segment;  // recorded stream: the segment that holds `record`
 
   /// What an instruction of its program has moved.

@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <string_view>
 #include <vector>
 
+#include "heddle/frontend/sass_trace/own/program_text.h"
 #include "heddle/frontend/sass_trace/text/field_scanner.h"
 #include "heddle/frontend/sass_trace/text/trace_text.h"
 #include "heddle/hash/splitmix64.h"
+#include "heddle/isa/program.h"
 
 namespace heddle::testbench {
 
@@ -37,11 +40,28 @@ std::uint64_t place_and_opcode(std::string_view line, const sass_trace::line_rea
   return hash;
 }
 
+// An instruction on a line: a hash of its place and opcode, and its opcode.
+using line_meaning = std::function<std::uint64_t(std::string_view line, std::string_view& opcode)>;
+
+line_meaning meaning_of_lines(sass_trace::line_reader& lines, const sass_trace::kernel_header& header) {
+  if (!header.own)
+    return [&](std::string_view line, std::string_view& opcode) {
+      return place_and_opcode(line, lines, header.format, opcode);
+    };
+  return [&, program = sass_trace::read_program(lines, header.name)](std::string_view line, std::string_view& opcode) {
+    const std::uint64_t place = sass_trace::field_scanner(line, lines).hex(32, "the place of an instruction");
+    if (place >= program->code.size()) lines.fail(1, "expected the place of an instruction of the program");
+    opcode = isa::info(program->code[place].op).mnemonic;
+    return hash_with(place, static_cast<std::uint64_t>(program->code[place].op));
+  };
+}
+
 }  // namespace
 
 trace_code read_code(sass_trace::line_reader& lines, const sass_trace::kernel_header& header) {
   trace_code code;
   std::vector<std::uint64_t> hashes;
+  const line_meaning read = meaning_of_lines(lines, header);
   std::string_view line;
   bool in_warp = false;
   while (code.instructions < most_instructions && lines.next_with_text(line)) {
@@ -50,7 +70,7 @@ trace_code read_code(sass_trace::line_reader& lines, const sass_trace::kernel_he
     in_warp = instruction || sass_trace::starts_with(sass_trace::trimmed(line), "insts");
     if (!instruction) continue;
     std::string_view opcode;
-    hashes.push_back(place_and_opcode(line, lines, header.format, opcode));
+    hashes.push_back(read(line, opcode));
     ++code.instructions;
     code.memory += is_memory(opcode);
     code.matrix += sass_trace::contains(opcode, "MMA");

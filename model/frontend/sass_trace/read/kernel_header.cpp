@@ -19,6 +19,7 @@ namespace {
 constexpr unsigned newest_version = 6;
 constexpr std::uint32_t most_threads = 1024;  // of a block, on every chip for which traces exist
 
+constexpr std::uint64_t code_alignment = 4096, local_alignment = 4;
 constexpr std::size_t most_lines = 1000;
 constexpr std::size_t most_unknown_keys = 20;  // that are kept for a warning
 
@@ -57,6 +58,7 @@ class header_parser {
  private:
   void entry(std::string_view line);
   void version(std::string_view value);
+  void own_entry(std::string_view name);
   void binary_version();
   void dimensions(std::uint32_t (&out)[3], std::uint32_t most_x, std::uint32_t most_yz);
   void describe_lines(std::string_view text);
@@ -103,7 +105,7 @@ void header_parser::entry(std::string_view text) {
   if (!keys_.insert(std::string(name)).second) reader_.fail(1, "'-" + shown(name) + "' is given twice");
   if (name == "kernel name") {
     if (value_.empty()) reader_.fail(column(), "the kernel has no name");
-    h_.name = kept(value_);
+    h_.name = h_.own ? printable(std::string(value_)) : kept(value_);
     seen_ |= key_name;
   } else if (name == "kernel id") {
     h_.id = decimal(~std::uint64_t{0}, "a whole number of at most 64 bits");
@@ -135,8 +137,43 @@ void header_parser::entry(std::string_view text) {
     version(value_);
   } else if (name == "enable lineinfo") {
     line_info_ = decimal(1, "0 or 1") == 1;
+  } else if (starts_with(name, "heddle ")) {
+    own_entry(name.substr(std::string_view("heddle ").size()));
   } else if (h_.unknown_keys.size() < most_unknown_keys) {
     h_.unknown_keys.push_back(shown(name));
+  }
+}
+
+// Keys of what heddle --record writes; the version comes first.
+void header_parser::own_entry(std::string_view name) {
+  constexpr std::uint64_t most_address = std::uint64_t{1} << 47;
+  const auto address = [&](std::uint64_t multiple) {
+    const std::uint64_t a = hex("an address");
+    if (a >= most_address || a % multiple != 0)
+      reader_.fail(column(), "expected an address below 2^47, a multiple of " + std::to_string(multiple));
+    return a;
+  };
+  if (name == "version") {
+    if (decimal(1000, "a version") != kernel_header::own_version)
+      reader_.fail(column(), "got version '" + shown(value_) + "', expected " +
+                                 std::to_string(kernel_header::own_version) + ": another version of Heddle wrote it");
+    h_.own = true;
+  } else if (name == "code address") {
+    h_.code_address = address(code_alignment);
+  } else if (name == "local address") {
+    h_.local_address = address(local_alignment);
+  } else if (name == "launch cycle") {
+    h_.launch_cycle = decimal(std::uint64_t{1} << 53, "a cycle");
+  } else if (name == "carveout") {
+    h_.carveout = static_cast<std::int32_t>(decimal(101, "a percentage plus one, or 0")) - 1;
+  } else if (name == "machine") {
+    h_.machine = value_;
+  } else if (name == "source") {
+    h_.source = printable(std::string(value_));
+  } else if (name == "priority") {
+    h_.priority = static_cast<std::int32_t>(decimal(0xffffffffu, "a priority, as 32 bits without a sign"));
+  } else if (h_.unknown_keys.size() < most_unknown_keys) {
+    h_.unknown_keys.push_back("heddle " + shown(name));
   }
 }
 
@@ -158,7 +195,7 @@ std::uint64_t header_parser::hex(const char* what) {
 
 void header_parser::binary_version() {
   h_.binary_version = static_cast<unsigned>(decimal(100000, "a binary version, at most 100000"));
-  if (!generation_of(h_.binary_version, h_.generation))
+  if (!h_.own && !generation_of(h_.binary_version, h_.generation))
     reader_.fail(column(), "binary version " + std::to_string(h_.binary_version) + " is not known, expected " +
                                known_binary_versions());
   seen_ |= key_binary;
@@ -212,6 +249,7 @@ void header_parser::dimensions(std::uint32_t (&out)[3], std::uint32_t most_x, st
 void header_parser::describe_lines(std::string_view text) {
   if (!starts_with(text, "#traces format"))
     reader_.fail(1, "got '" + shown(text) + "', expected '#traces format = ...'");
+  if (h_.own) return;
   check_fields(text);
   line_format& f = h_.format;
   f.block_ids = h_.version < 3;

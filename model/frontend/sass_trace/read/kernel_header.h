@@ -34,6 +34,16 @@ struct kernel_header {
   std::string tracer;             // version of the instrumentation tool, as written
   unsigned version = 0;           // of the tracer, 1 to 6 (1.2 is 1)
   line_format format;
+  // Of a run of Heddle (--record) only:
+  static constexpr unsigned own_version = 1;  // of the form in which its program and its steps are written
+  bool own = false;
+  std::uint64_t code_address = 0;
+  std::uint64_t local_address = 0;  // of its local memory
+  std::uint64_t launch_cycle = 0;
+  std::int32_t carveout = -1;
+  std::int32_t priority = 0;
+  std::string machine;                    // that ran it; its launch cycle counts there only
+  std::string source;                     // the program's PTX file, for messages
   std::vector<std::string> unknown_keys;  // keys that were ignored, in the order of the file
 
   [[nodiscard]] std::uint64_t blocks() const { return std::uint64_t{grid[0]} * grid[1] * grid[2]; }

@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "heddle/config/error.h"
+#include "heddle/frontend/sass_trace/own/own_steps.h"
+#include "heddle/frontend/sass_trace/own/program_text.h"
 #include "heddle/frontend/sass_trace/text/trace_text.h"
 
 namespace heddle::sass_trace {
@@ -17,16 +19,41 @@ std::string place_text(const block_trace& b) {
          std::to_string(b.index[2]) + ")";
 }
 
+std::uint32_t lanes_of(std::uint32_t threads, std::uint32_t warp) {
+  const std::uint32_t own = std::min(threads - warp * isa::warp_size, isa::warp_size);
+  return own == isa::warp_size ? ~std::uint32_t{0} : (1u << own) - 1;
+}
+
+// The last record belongs to the step that follows.
+bool in_own_step(const block_trace& b) {
+  return !b.records.empty() && (b.records.back().instruction & isa::step::precedes) != 0;
+}
+
 }  // namespace
 
 trace_reader::trace_reader(const std::string& file)
     : reader_(file),
       header_(read_header(reader_)),
       code_(std::make_shared<code_table>(header_.generation)),
-      parser_(reader_, header_.format, *code_) {}
+      parser_(reader_, header_.format, *code_) {
+  if (header_.own) read_own_program();
+}
 
 trace_reader::trace_reader(const std::string& file, std::shared_ptr<code_table> code)
-    : reader_(file), header_(read_header(reader_)), code_(std::move(code)), parser_(reader_, header_.format, *code_) {}
+    : reader_(file), header_(read_header(reader_)), code_(std::move(code)), parser_(reader_, header_.format, *code_) {
+  if (header_.own) read_own_program();
+}
+
+void trace_reader::read_own_program() {
+  program_ = read_program(reader_, header_.name);
+  if (!header_.source.empty()) program_->file = header_.source;
+  program_->code_address = header_.code_address;
+  if (header_.shared_bytes < program_->shared_bytes || header_.registers != program_->registers)
+    reader_.fail(1, "the head of the trace has " + std::to_string(header_.shared_bytes) +
+                        " bytes of shared memory and " + std::to_string(header_.registers) +
+                        " registers, the program " + std::to_string(program_->shared_bytes) + " and " +
+                        std::to_string(program_->registers));
+}
 
 void trace_reader::refuse(std::string_view line, const std::string& expected) const {
   reader_.fail(
@@ -98,6 +125,10 @@ bool trace_reader::next_block(block_trace& block, std::size_t part_bytes, const 
     if (block.warps.empty() && starts_with(trimmed(line), "cluster ")) continue;
     warp(line, block, part_bytes, consume_part);
   }
+  const auto absent = std::find(begun_.begin(), begun_.end(), false);
+  if (header_.own && absent != begun_.end())
+    reader_.fail(1, place_text(block) + " of kernel '" + header_.name + "' has no warp " +
+                        std::to_string(absent - begun_.begin()));
   ++blocks_;
   return true;
 }
@@ -113,15 +144,22 @@ void trace_reader::warp(std::string_view line, block_trace& block, std::size_t p
   if (!reader_.next_with_text(line)) truncated(place_text(block));
   if (!keyed(line, "insts", value)) refuse(line, "'insts = N'");
   const std::size_t count = number(line, value, 0xffffffffu, "a number of instructions");
+  if (header_.own && count == 0) reader_.fail(1, "got a warp without steps, expected one that ends with an EXIT");
   w.first = block.records.size();
   parser_.start_warp();
   for (std::size_t k = 0; k < count; ++k) {
-    if (k % records_between_checks == records_between_checks - 1 && block.bytes() > part_bytes && !parser_.in_copy()) {
+    const bool in_step = parser_.in_copy() || in_own_step(block);
+    if (k % records_between_checks == records_between_checks - 1 && block.bytes() > part_bytes && !in_step) {
       w.count = block.records.size() - w.first;
       block.warps.push_back(w);
       consume_part(block);
       block.clear();
       w.first = 0;
+    }
+    if (header_.own) {
+      if (!reader_.next_with_text(line)) truncated("warp " + std::to_string(w.warp) + " of " + place_text(block));
+      read_step({reader_, *program_, lanes_of(header_.threads(), w.warp), k + 1 == count}, line, block);
+      continue;
     }
     if (parser_.as_expected(block)) {
       if (parser_.in_copy()) parser_.join_copy(block, w.first);

@@ -15,6 +15,7 @@
 #include "heddle/frontend/sass_trace/read/body_parser.h"
 #include "heddle/frontend/sass_trace/read/kernel_header.h"
 #include "heddle/frontend/sass_trace/text/line_reader.h"
+#include "heddle/isa/program.h"
 
 namespace heddle::sass_trace {
 
@@ -37,10 +38,13 @@ class trace_reader {
   bool next_block(block_trace& block) { return next_block(block, ~std::size_t{0}, nullptr); }
   /// The number of blocks delivered so far.
   [[nodiscard]] std::uint64_t blocks() const { return blocks_; }
+  /// The program of a run of Heddle; null: a trace of a GPU.
+  [[nodiscard]] const std::shared_ptr<isa::program>& program() const { return program_; }
   /// The instructions found so far.
   [[nodiscard]] const std::shared_ptr<code_table>& code() const { return code_; }
 
  private:
+  void read_own_program();
   void block_place(block_trace& block);
   void warp(std::string_view line, block_trace& block, std::size_t part_bytes, const part_consumer& consume_part);
   [[noreturn]] void refuse(std::string_view line, const std::string& expected) const;
@@ -53,6 +57,7 @@ class trace_reader {
   kernel_header header_;
   std::shared_ptr<code_table> code_;
   body_parser parser_;
+  std::shared_ptr<isa::program> program_;
   std::uint64_t blocks_ = 0;
   number_set seen_;          // numbers of the delivered blocks
   std::vector<bool> begun_;  // warps of the block that have begun

@@ -32,6 +32,17 @@ void for_lanes(std::uint32_t mask, std::uint64_t addresses[32], F f) {
   }
 }
 
+// Those of a run are as they are; what an edited trace may have beyond them is cut off.
+void followed_addresses(const isa::program& program, const address_list& list, const trace_record& record,
+                        std::uint64_t addresses[32]) {
+  const isa::instruction& i = program.code[record.instruction & isa::step::index];
+  const bool in_shared = (record.instruction & isa::step::target) != 0 || i.mem_space == isa::space::shared;
+  const std::uint64_t within = in_shared ? isa::window_bytes - 1 : global_mask;
+  const std::uint64_t kept = within & ~std::uint64_t{bytes_of(i) - 1u};
+  list.expand(record.addresses, record.mask, addresses);
+  for_lanes(record.mask, addresses, [=](std::uint64_t a) { return a & kept; });
+}
+
 }  // namespace
 
 std::uint64_t local_reach(const kernel_header& h, const isa::instruction& i, const address_list& list,
@@ -53,6 +64,7 @@ std::uint64_t local_reach(const kernel_header& h, const isa::instruction& i, con
 
 void machine_addresses(const trace_kernel& kernel, const address_list& list, const common_addresses* common,
                        const trace_record& record, std::uint64_t addresses[32]) {
+  if (kernel.program->follows) return followed_addresses(*kernel.program, list, record, addresses);
   const isa::instruction& i = kernel.program->code[record.instruction];
   const kernel_header& h = kernel.header;
   const std::uint64_t aligned = ~std::uint64_t{bytes_of(i) - 1u};

@@ -9,7 +9,8 @@ namespace heddle::sass_trace {
 namespace {
 
 bool ends(const trace_kernel& kernel, const block_trace& block, const warp_trace& w) {
-  return w.count != 0 && kernel.program->code[block.records[w.first + w.count - 1].instruction].op == isa::opcode::exit;
+  return w.count != 0 && kernel.program->code[block.records[w.first + w.count - 1].instruction & isa::step::index].op ==
+                             isa::opcode::exit;
 }
 
 }  // namespace
@@ -17,6 +18,7 @@ bool ends(const trace_kernel& kernel, const block_trace& block, const warp_trace
 void share_addresses(const trace_kernel& kernel, const std::shared_ptr<common_addresses>& common, block_trace& block) {
   const std::vector<isa::instruction>& code = kernel.program->code;
   block.common = common;
+  if (kernel.program->follows) return;
   common_addresses::origin o;
   for (trace_record& s : block.records) {
     if (s.addresses == 0 || code[s.instruction].mem_space != isa::space::shared ||

@@ -106,6 +106,27 @@ class survey {
 
 }  // namespace
 
+namespace {
+
+// The program of a run of Heddle is in the trace, so its blocks are read only to be checked.
+std::shared_ptr<const trace_kernel> read_own(trace_reader& reader, std::shared_ptr<trace_kernel> k) {
+  k->program = reader.program();
+  block_trace block;
+  const auto count = [&k](const block_trace& part) {
+    for (const trace_record& r : part.records) k->warp_instructions += (r.instruction & isa::step::precedes) == 0;
+  };
+  while (reader.next_block(block, k->store->part_bytes(), count)) count(block);
+  k->blocks = reader.blocks();
+  if (k->blocks != k->header.blocks())
+    throw input_error("'" + k->file + "' has " + std::to_string(k->blocks) + " of the " +
+                      std::to_string(k->header.blocks()) + " blocks of kernel '" + k->header.name +
+                      "', it is truncated");
+  k->code->freeze();
+  return k;
+}
+
+}  // namespace
+
 std::shared_ptr<const trace_kernel> read_kernel(const std::string& file, bool strict,
                                                 const std::shared_ptr<trace_store>& store) {
   trace_reader reader(file);
@@ -114,6 +135,7 @@ std::shared_ptr<const trace_kernel> read_kernel(const std::string& file, bool st
   k->header = reader.header();
   k->code = reader.code();
   k->store = store;
+  if (k->header.own) return read_own(reader, k);
   survey found(*k, k->header);
   bool keep = true;
   const std::size_t room = store->kept_room();

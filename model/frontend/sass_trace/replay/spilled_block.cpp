@@ -83,7 +83,7 @@ void spilled_block::followed(const trace_record& record) {
 void spilled_block::add(const trace_record& record, const address_list& from) {
   trace_record s = record;
   if (!records_.empty()) followed(records_.back());
-  if (records_.size() > segment_records) {
+  if (records_.size() > segment_records && (records_.back().instruction & isa::step::precedes) == 0) {
     const trace_record before{records_.back().instruction, records_.back().mask, 0};
     records_.push_back({s.instruction, s.mask, 0});
     close_segment();
@@ -97,7 +97,7 @@ void spilled_block::add(const trace_record& record, const address_list& from) {
 
 void spilled_block::end_warp() {
   if (!in_warp_) return;
-  if (kernel_->program->code[records_.back().instruction].op != isa::opcode::exit) {
+  if (kernel_->program->code[records_.back().instruction & isa::step::index].op != isa::opcode::exit) {
     followed(records_.back());
     records_.push_back(kernel_->end_of(warp_));
   }

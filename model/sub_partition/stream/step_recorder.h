@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "heddle/isa/recording.h"
+#include "heddle/isa/set_bits.h"
+#include "heddle/simt/warp/warp_state.h"
+
+namespace heddle {
+
+struct resident_launch;
+
+/// What a warp has executed, in the order of issue.
+struct warp_steps {
+  /// Set in a record's `addresses`: only the first address and the difference to the next ones are kept.
+  static constexpr std::uint32_t even = 1u << 31;
+  std::vector<isa::executed_step> steps;  // `addresses`: one plus the index in `addresses`; 0: none
+  std::vector<std::uint64_t> addresses;   // of the lanes in the mask
+  std::uint32_t launch = 0;
+  std::uint32_t warp = 0;    // in its block
+  std::uint64_t number = 0;  // of the block in the grid
+  simt::dim3 block;
+
+  void add(std::uint32_t pc, simt::lane_mask mask, simt::lane_mask active) { steps.push_back({pc, active, mask, 0}); }
+  void mark(std::uint32_t flag) { steps.back().instruction |= flag; }
+  /// Of the last step.
+  void add_addresses(const std::uint64_t* by_lane);
+  /// The other end of the copy that was added last.
+  void add_target(simt::lane_mask lanes, simt::lane_mask reading, const std::uint64_t* by_lane);
+};
+
+/// Interface to what records the warps of a run. Warps of different SMs call it from different threads.
+class step_recorder {
+ public:
+  /// A warp begins. The result is valid until the warp has ended; null: it is not recorded.
+  virtual warp_steps* begun(const resident_launch& launch, const simt::block_context& block, std::uint32_t warp) = 0;
+  virtual void ended(const warp_steps& steps) = 0;
+
+ protected:
+  ~step_recorder() = default;
+};
+
+}  // namespace heddle
