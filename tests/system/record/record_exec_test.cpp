@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 // CUDA programs that --record records, and the replay of their launches.
-#include <cstdlib>
+#include <algorithm>
+#include <utility>
 
 #include "tests/system/record/record_fixture.h"
 
 namespace record_exec_test {
 
 using record_fixture::content;
-using record_fixture::fs;
+namespace fs = record_fixture::fs;
 using record_fixture::json;
 using record_fixture::outcome;
 using record_fixture::words;
@@ -23,13 +24,9 @@ class record_exec : public record_fixture::record {
   outcome replay() const {
     return heddle({"replay", "d/kernelslist.g", "--quiet", "--gpu", "v100", "--metrics", "again.json"});
   }
-  /// Launches are numbered in the order in which the GPU gets them, in a program in the order of its calls.
+  /// The kernels, without the host's time behind the last one.
   json by_start(const std::string& name) const {
-    json all = json::array();
-    for (json& k : metrics(name).at("kernels")) {
-      k.erase("launch");
-      all.push_back(k);
-    }
+    json all = metrics(name).at("kernels");
     std::sort(all.begin(), all.end(), [](const json& a, const json& b) {
       return std::pair(a.at("start_cycle"), a.at("stream")) < std::pair(b.at("start_cycle"), b.at("stream"));
     });
@@ -45,7 +42,8 @@ TEST_F(record_exec, launches_take_the_same_cycles) {
     ASSERT_EQ(ran.code, 0) << ran.out << ran.err;
     ASSERT_EQ(again.code, 0) << again.err;
     const json a = by_start("run.json"), b = by_start("again.json");
-    EXPECT_EQ(a, b) << json::diff(a, b).dump(1).substr(0, 2000);
+    EXPECT_GE(a.size(), 1u);
+    EXPECT_TRUE(a == b) << json::diff(a, b).dump(1).substr(0, 2000);
   }
 }
 

@@ -37,13 +37,14 @@ class record : public ::testing::Test {
     arguments.insert(arguments.begin(), HEDDLE_PROGRAM);
     return heddle::test::run_program(arguments, {place_, "stdout", "stderr", 600});
   }
-  /// What replay and run have in common: all but the names and texts of the sources, and the host.
+  /// What replay and run have in common: all but the texts of the sources, the host, and the numbers of
+  /// launches, which are those of the job or of the program's calls.
   [[nodiscard]] json metrics(const std::string& name) const {
     json m = json::parse(content(place_ / name));
     for (const char* const key : {"host", "sources"}) m.erase(key);
     for (json& kernel : m.at("kernels")) {
-      for (const char* const key : {"source", "file"}) kernel.erase(key);
-      for (json& line : kernel.at("lines")) line = json{line.at("line"), line.value("counts", json())};
+      kernel.erase("launch");
+      for (json& line : kernel.at("lines")) line.erase("text");
     }
     return m;
   }
@@ -55,7 +56,7 @@ class record : public ::testing::Test {
     ASSERT_EQ(again.code, 0) << again.err;
     EXPECT_EQ(again.err, "");
     const json a = metrics("run.json"), b = metrics("again.json");
-    EXPECT_EQ(a, b) << json::diff(a, b).dump(1).substr(0, 2000);
+    EXPECT_TRUE(a == b) << json::diff(a, b).dump(1).substr(0, 2000);
   }
   void run_and_replay(const words& run, const words& options) const {
     fs::remove_all(place_ / "d");

@@ -7,7 +7,7 @@
 namespace record_refusals_test {
 
 using record_fixture::content;
-using record_fixture::fs;
+namespace fs = record_fixture::fs;
 using record_fixture::outcome;
 
 std::string unpacked(const std::string& packed) {

@@ -10,7 +10,7 @@
 namespace record_test {
 
 using record_fixture::content;
-using record_fixture::fs;
+namespace fs = record_fixture::fs;
 using record_fixture::json;
 using record_fixture::outcome;
 using record_fixture::record;
@@ -123,7 +123,7 @@ TEST_F(record_of_streams, blocks_that_do_not_fit_in_memory_are_replayed_the_same
   const outcome r = heddle(
       {"replay", "d/kernelslist.g", "--quiet", "--metrics", "again.json", "--gpu", "v100", "--trace-memory", "0"});
   ASSERT_EQ(r.code, 0) << r.err;
-  EXPECT_EQ(whole, metrics("again.json"));
+  EXPECT_TRUE(whole == metrics("again.json"));
 }
 
 TEST_F(record, a_trace_serves_other_commands) {
