@@ -220,19 +220,18 @@ instruction_joules energy_account::by_instruction(std::uint32_t launch, const la
   d.add_to(joules, code);
   for (const block_counts* blocks : of_blocks) {
     double sum = 0;
+    demand asked;
+    asked.add(blocks->moved, prices_);
     for (std::uint32_t i = 0; i < code.counts.size(); ++i) {
       const execution_count& own = blocks->at(i);
       if (own.warps == 0) continue;
-      const decoded_instruction& instruction = code.program->code[i];
-      const instruction_traffic moved =
-          accesses_memory(instruction) ? blocks->traffic(code.program->accesses[i]) : instruction_traffic{};
+      if (code.program->code[i].has_constant) asked.constant += static_cast<double>(own.warps);
       const profile_counts& all = code.counts[i].counts;
       sum += static_cast<double>(own.warps) * alone[i].of_warps / static_cast<double>(all[launch_profile::executed]);
       if (own.lanes != 0)
         sum += static_cast<double>(own.lanes) * alone[i].of_lanes / static_cast<double>(all[launch_profile::lanes]);
-      sum += d.of(demand(instruction, own.warps, moved, prices_));
     }
-    joules.of_blocks.push_back(sum);
+    joules.of_blocks.push_back(sum + d.of(asked));
   }
   return joules;
 }

@@ -224,12 +224,12 @@ void context_engine::note_executed(context_transaction& t) {
     block_counts* const counts = std::exchange(b.context.counts, nullptr);
     if (counts == nullptr) continue;
     const std::uint32_t launch = b.launch->launch_id;
+    const std::size_t instructions = b.launch->decoded->code.size();
     auto of = std::find_if(t.executed.begin(), t.executed.end(), [&](const auto& e) { return e.launch == launch; });
     if (of == t.executed.end())
-      of = t.executed.insert(
-          of, executed_instructions{launch, {zero_counts(b.launch->decoded->code.size()), counts->moved.size()}});
+      of = t.executed.insert(of, executed_instructions{launch, {zero_counts(instructions), instructions, nullptr}});
     of->counts.add(*counts);
-    counts->owner->end_block(*counts);
+    counts->owner()->end_block(*counts);
   }
 }
 

@@ -111,7 +111,7 @@ cycle_t load_store_unit::translated(const lsu_transaction& t, cycle_t cycle) {
   }
   for (unsigned k = 0; k < hot_.lines.count; ++k)
     ready = std::max(ready, tlb.look_up(hot_.lines.parts[k].line, t.launch->launch_id, cycle));
-  if (t.traffic != nullptr) t.traffic->translations += hot_.lines.count;
+  if (t.traffic) t.traffic.add(&instruction_traffic::translations, hot_.lines.count);
   return ready;
 }
 

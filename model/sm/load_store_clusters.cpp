@@ -31,7 +31,7 @@ cycle_t load_store_unit::serve(const lsu_transaction& t, cycle_t cycle) {
   access.cycle = std::max(cycle, hot_.shared_free);
   sc_core::sc_time delay;
   shared_socket->b_transport(access, delay);
-  if (t.traffic != nullptr) t.traffic->shared_passes += access.passes;
+  if (t.traffic) t.traffic.add(&instruction_traffic::shared_passes, access.passes);
   hot_.shared_free = access.free_cycle;
   return access.ready_cycle;
 }

@@ -27,8 +27,9 @@ unsigned interval_of(double lanes) {
 
 // In shared memory, or different addresses of constants.
 void count_passes(const lsu_transaction& t, unsigned passes) {
-  if (t.traffic == nullptr) return;
-  (t.kind == lsu_kind::constant_load ? t.traffic->constant_reads : t.traffic->shared_passes) += passes;
+  if (!t.traffic) return;
+  const bool constant = t.kind == lsu_kind::constant_load;
+  t.traffic.add(constant ? &instruction_traffic::constant_reads : &instruction_traffic::shared_passes, passes);
 }
 
 // Merges the times of some of the instruction's data: the first data arrive in `first`, the last in `last`.

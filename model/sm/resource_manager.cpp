@@ -2,9 +2,11 @@
 #include "heddle/sm/resource_manager.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "heddle/config/error.h"
 #include "heddle/isa/set_bits.h"
+#include "heddle/sub_partition/account/launch_profile.h"
 
 namespace heddle {
 
@@ -205,7 +207,9 @@ std::uint64_t resource_manager::release_warp(unsigned warp, bool stores_left, st
   returned_.push_back({cycle + config_.cwd.dispatch_latency_cycles, std::move(b.allocation)});
   cta_transaction& t = *b.transaction;
   t.stores_left = b.unsettled != 0;
-  if (t.stores_left) unsettled_.push_back({sequence, &t, b.unsettled});
+  block_counts* const counts = std::exchange(b.context.counts, nullptr);
+  if (t.stores_left) unsettled_.push_back({sequence, &t, b.unsettled, counts});
+  else if (counts != nullptr) counts->owner()->end_block(*counts);
   b.transaction = nullptr;
   --resident_blocks_;
   changed();
@@ -224,6 +228,7 @@ void resource_manager::stores_settled(std::uint64_t sequence, cycle_t cycle) {
   invariant(left != unsettled_.end(), "stores of no block were acknowledged");
   if (--left->warps != 0) return;
   cta_transaction& t = *left->transaction;
+  if (left->counts != nullptr) left->counts->owner()->end_block(*left->counts);
   unsettled_.erase(left);
   notify_cwd(t, cta_phase::settled, cycle);
 }

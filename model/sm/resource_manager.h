@@ -203,7 +203,8 @@ class resource_manager : public sc_core::sc_module, public clocked, public phase
   struct unsettled_block {
     std::uint64_t sequence = 0;
     cta_transaction* transaction = nullptr;
-    unsigned warps = 0;  // whose stores are not all acknowledged
+    unsigned warps = 0;              // whose stores are not all acknowledged
+    block_counts* counts = nullptr;  // null: it does not count apart
   };
   std::vector<unsettled_block> unsettled_;  // completed blocks with outstanding stores
   deferred_effects<resource_manager, message, &resource_manager::deliver> messages_{*this};  // to the CWD

@@ -110,7 +110,6 @@ void sm::start_block(unsigned cta_slot, cycle_t cycle) {
   resident_block& b = resource_manager.block(cta_slot);
   const unsigned warps = b.launch->warps_per_block();
   divide_cache();
-  if (block_counts* const last = std::exchange(b.context.counts, nullptr)) last->owner->end_block(*last);
   if (resource_manager.counts_executions(*b.launch)) {
     launch_profile& profile = profiles[b.launch->launch_id];
     profile.begin(b.launch->decoded);

@@ -75,7 +75,7 @@ void sm::bulk_copies(unsigned warp, const isa::instruction& i, simt::lane_mask m
     c.request = r;
     c.instruction = &i;
     c.launch = b.launch;
-    c.traffic = &p.at(slot).traffic_of(*p.at(slot).next);
+    c.traffic = p.at(slot).traffic_of(*p.at(slot).next);
     c.block = b.context.index;
     c.sequence = b.sequence;
     c.cta_slot = cta_slot;

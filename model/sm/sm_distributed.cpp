@@ -87,18 +87,18 @@ cycle_t sm::cluster_requested(cluster_access& a, cycle_t cycle) {
   served_.kind = a.kind;
   served_.bytes_per_lane = a.bytes_per_lane;
   served_.shared_mask = a.lanes;
-  served_.atomic_changes = static_cast<std::uint32_t>(__builtin_popcount(a.lanes));  // at most
+  served_.atomic_changes = static_cast<std::uint8_t>(__builtin_popcount(a.lanes));  // at most
   served_.differing_bits = lsu_transaction::not_known;
   std::copy(std::begin(a.addresses), std::end(a.addresses), std::begin(served_.own_addresses));
   instruction_traffic here;
-  served_.traffic = &here;
+  served_.traffic = {&here, nullptr};
   const cycle_t ready = load_store_unit.serve(served_, cycle);
   a.passes = static_cast<unsigned>(here.shared_passes);
   return ready;
 }
 
 void sm::cluster_answered(const cluster_access& a, cycle_t cycle) {
-  a.traffic->shared_passes += a.passes;
+  a.traffic.add(&instruction_traffic::shared_passes, a.passes);
   if (a.bulk == nullptr) return load_store_unit.cluster_answered(a, cycle);
   if (!a.fault.empty()) bulk_failed(*a.bulk, a.fault);
   tma->message_answered(*a.bulk, cycle);

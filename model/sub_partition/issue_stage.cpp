@@ -120,10 +120,7 @@ bool issue_stage::pairs(const decoded_instruction& first, unsigned slot, warp_sl
 // Nearly every instruction comes here where launches may be flushed.
 [[gnu::always_inline]] inline void issue_stage::count_apart(const warp_slot& w, simt::lane_mask mask, unsigned lanes) {
   if (w.steps != nullptr) w.steps->add(w.state.pc, mask, w.state.active);
-  if (w.counts == nullptr) return;
-  execution_count& count = w.counts->at(w.state.pc);
-  if (__builtin_expect(count.warps++ == 0, 0)) w.counts->touched.push_back(w.state.pc);
-  count.lanes += lanes;
+  if (w.counts != nullptr) w.counts->add(w.state.pc, lanes);
 }
 
 bool issue_stage::issue_one(unsigned slot, warp_slot& w, cycle_t cycle) {

@@ -25,7 +25,7 @@ enum class cluster_phase : std::uint8_t { arrive, leave, release, request, respo
 struct cluster_access {
   lsu_transaction* transaction = nullptr;  // for use by the SM that makes the access; null: it is of a bulk copy
   bulk_command* bulk = nullptr;            // for use by the SM that makes the access
-  instruction_traffic* traffic = nullptr;  // likewise: of the instruction
+  traffic_counts traffic;                  // likewise
   const isa::instruction* instruction = nullptr;
   const simt::launch_context* launch = nullptr;
   std::uint64_t block = 0;    // that is accessed: its linear index in the grid

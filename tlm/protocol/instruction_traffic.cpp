@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/tlm/protocol/instruction_traffic.h"
 
-#include <algorithm>
+#include <utility>
 
 namespace heddle {
 
@@ -33,33 +33,25 @@ std::shared_ptr<execution_count> zero_counts(std::size_t number) {
   return {new execution_count[number], std::default_delete<execution_count[]>()};
 }
 
-instruction_traffic& traffic_room::next() {
-  constexpr std::size_t most = 8;
-  if (used_ == size_) {
-    size_ = std::clamp(2 * size_, std::size_t{1}, most);
-    parts_.push_back(std::make_unique<instruction_traffic[]>(size_));
-    used_ = 0;
-  }
-  return parts_.back()[used_++];
-}
-
-instruction_traffic& block_counts::moved_by(std::uint32_t access) {
-  instruction_traffic*& of = moved[access];
-  if (of == nullptr) of = &room_.next();
-  return *of;
-}
-
-instruction_traffic block_counts::traffic(std::uint32_t access) const {
-  return moved[access] == nullptr ? instruction_traffic{} : *moved[access];
-}
+// Of memory that is not written nothing is taken.
+block_counts::block_counts(std::shared_ptr<execution_count> zeros, std::size_t instructions, launch_profile* of)
+    : executed_(std::move(zeros)), touched_(new std::uint32_t[instructions]), owner_(of) {}
 
 void block_counts::add(const block_counts& o) {
-  for (const std::uint32_t i : o.touched) {
-    at(i).warps += o.at(i).warps;
-    at(i).lanes += o.at(i).lanes;
+  for (std::uint32_t k = 0; k < o.touched_count_; ++k) {
+    const std::uint32_t i = o.touched_[k];
+    execution_count& count = executed_.get()[i];
+    if (count.warps == 0) touched_[touched_count_++] = i;
+    count.warps += o.at(i).warps;
+    count.lanes += o.at(i).lanes;
   }
-  for (std::uint32_t a = 0; a < moved.size(); ++a)
-    if (o.moved[a] != nullptr) moved_by(a).add(*o.moved[a]);
+  moved.add(o.moved);
+}
+
+void block_counts::clear() {
+  for (std::uint32_t k = 0; k < touched_count_; ++k) executed_.get()[touched_[k]] = {};
+  touched_count_ = 0;
+  moved = {};
 }
 
 }  // namespace heddle

@@ -4,8 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <utility>
-#include <vector>
 
 #include "heddle/tlm/kernel/state_image.h"
 
@@ -39,6 +37,23 @@ struct instruction_traffic {
   void exchange(state_image& image) { image.numbers(*this); }
 };
 
+/// Where an access counts what it moves: for its instruction on the SM, and for its block if that counts apart.
+struct traffic_counts {
+  instruction_traffic* of_instruction = nullptr;  // null: nowhere
+  instruction_traffic* of_block = nullptr;
+
+  explicit operator bool() const { return of_instruction != nullptr; }
+  /// add(to) for each of both.
+  template <class Add>
+  void each(Add&& add) const {
+    add(*of_instruction);
+    if (__builtin_expect(of_block != nullptr, 0)) add(*of_block);
+  }
+  void add(std::uint64_t instruction_traffic::*what, std::uint64_t n) const {
+    each([what, n](instruction_traffic& to) { to.*what += n; });
+  }
+};
+
 /// How often an instruction has executed.
 struct execution_count {
   std::uint64_t warps = 0;
@@ -50,35 +65,30 @@ class launch_profile;
 /// So many counts, all 0.
 std::shared_ptr<execution_count> zero_counts(std::size_t number);
 
-/// Room for what the accesses of a block move, which grows as more of them execute.
-class traffic_room {
+/// What one block has executed and moved: by instruction only how often, since what is moved costs the same for each.
+class block_counts {
  public:
-  instruction_traffic& next();
+  /// `zeros`: a count for each of the program's instructions; `of`: whose blocks they are, null: of none.
+  block_counts(std::shared_ptr<execution_count> zeros, std::size_t instructions, launch_profile* of);
 
- private:
-  std::vector<std::unique_ptr<instruction_traffic[]>> parts_;
-  std::size_t size_ = 0, used_ = 0;  // of the last part
-};
-
-/// What one block has executed and moved.
-struct block_counts {
-  block_counts(std::shared_ptr<execution_count> zeros, std::size_t accesses)
-      : executed(std::move(zeros)), moved(accesses) {}
-
-  std::shared_ptr<execution_count> executed;  // the first of those by instruction of the program
-  std::vector<instruction_traffic*> moved;    // by instruction that accesses memory; may be null
-  std::vector<std::uint32_t> touched;         // instructions that have executed
-  launch_profile* owner = nullptr;
-
-  execution_count& at(std::uint32_t instruction) { return executed.get()[instruction]; }
-  [[nodiscard]] const execution_count& at(std::uint32_t instruction) const { return executed.get()[instruction]; }
-  instruction_traffic& moved_by(std::uint32_t access);
-  [[nodiscard]] instruction_traffic traffic(std::uint32_t access) const;
-  /// Of another block of the same launch.
+  void add(std::uint32_t instruction, unsigned lanes) {
+    execution_count& count = executed_.get()[instruction];
+    if (__builtin_expect(count.warps++ == 0, 0)) touched_[touched_count_++] = instruction;
+    count.lanes += lanes;
+  }
+  /// What another block of the same launch has counted.
   void add(const block_counts& o);
+  void clear();
+  [[nodiscard]] const execution_count& at(std::uint32_t instruction) const { return executed_.get()[instruction]; }
+  [[nodiscard]] launch_profile* owner() const { return owner_; }
+
+  instruction_traffic moved;
 
  private:
-  traffic_room room_;
+  std::shared_ptr<execution_count> executed_;  // the first of those by instruction
+  std::unique_ptr<std::uint32_t[]> touched_;   // the instructions that have executed
+  std::uint32_t touched_count_ = 0;
+  launch_profile* owner_;
 };
 
 }  // namespace heddle

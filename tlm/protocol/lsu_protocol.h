@@ -5,6 +5,8 @@
 #include <string>
 #include <tlm>
 
+#include "heddle/tlm/protocol/instruction_traffic.h"
+
 namespace heddle {
 
 namespace isa {
@@ -14,7 +16,6 @@ namespace simt {
 struct launch_context;
 }
 struct decoded_instruction;
-struct instruction_traffic;
 struct memory_operation;
 
 /// Protocol between a sub-partition's LDST unit and the SM's load/store unit.
@@ -58,16 +59,16 @@ struct alignas(64) lsu_transaction {  // two cache lines precede the addresses a
 
   const isa::instruction* instruction = nullptr;
   std::uint64_t issue_cycle = 0;
-  instruction_traffic* traffic = nullptr;           // of its instruction on the SM; null: of none
+  traffic_counts traffic;
   const std::uint64_t* shared_addresses = nullptr;  // addresses shared by several transactions; null: own_addresses
   static constexpr std::uint64_t not_known = ~std::uint64_t{0};
   std::uint64_t differing_bits = not_known;  // bits in which the lanes' addresses differ
   std::uint32_t shared_mask = 0;
-  std::uint32_t atomic_changes = 0;  // of an atomic of shared memory: values that it has changed
-  std::uint32_t constant_mask = 0;   // constant_load: lanes that read; their addresses are offsets in the bank
-  unsigned word = 0;                 // index of this part of the operation
-  std::uint16_t warp = 0;            // warp id on the SM
-  std::uint32_t cluster_mask = 0;    // lanes that access shared memory of other blocks: isa::cluster_offset_bits
+  std::uint32_t constant_mask = 0;  // constant_load: lanes that read; their addresses are offsets in the bank
+  std::uint32_t cluster_mask = 0;   // lanes that access shared memory of other blocks: isa::cluster_offset_bits
+  std::uint16_t warp = 0;           // warp id on the SM
+  std::uint8_t word = 0;            // index of this part of the operation
+  std::uint8_t atomic_changes = 0;  // of an atomic of shared memory: values that it has changed
 
   /// By lane.
   [[nodiscard]] const std::uint64_t* addresses() const {

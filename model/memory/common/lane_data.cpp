@@ -87,15 +87,15 @@ void atomic_to_lanes(lsu_transaction& t, const atomic_request& request) {
   }
 }
 
-void count_cells(const atomic_request& request, instruction_traffic& to) {
+atomic_cells cells_of(const atomic_request& request) {
   std::uint8_t lanes[line_bytes] = {};
-  unsigned most = 0;
+  atomic_cells cells;
   for (unsigned k = 0; k < request.count; ++k) {
     const unsigned here = ++lanes[request.offset[k]];
-    to.atomic_cells += here == 1;
-    most = std::max(most, here);
+    cells.different += here == 1;
+    cells.turns = std::max(cells.turns, here);
   }
-  to.atomic_turns += most;
+  return cells;
 }
 
 }  // namespace heddle

@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "heddle/tlm/protocol/gpu_request.h"
-#include "heddle/tlm/protocol/instruction_traffic.h"
 #include "heddle/tlm/protocol/lsu_protocol.h"
 
 namespace heddle {
@@ -23,7 +22,11 @@ void lanes_to_atomic(const lsu_transaction& t, std::uint32_t lanes, atomic_reque
 /// Atomics: copies the old values to t.words.
 void atomic_to_lanes(lsu_transaction& t, const atomic_request& request);
 
-/// Atomics: counts a request's cells, and the passes in which lanes with one cell change it one after another.
-void count_cells(const atomic_request& request, instruction_traffic& to);
+/// An atomic's cells, and the passes in which lanes with one cell change it one after another.
+struct atomic_cells {
+  unsigned different = 0;
+  unsigned turns = 0;
+};
+atomic_cells cells_of(const atomic_request& request);
 
 }  // namespace heddle

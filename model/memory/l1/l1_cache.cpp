@@ -81,10 +81,10 @@ tlm::tlm_sync_enum l1_cache::nb_transport_fw(l1_access& access, l1_phase& phase,
   throw internal_error("L1: a constant load is not for this cache");
 }
 
-instruction_traffic& l1_cache::traffic_of(const l1_access& access) {
-  if (access.origin == l1_origin::instructions) return other_traffic[access.launch];
+traffic_counts l1_cache::traffic_of(const l1_access& access) {
+  if (access.origin == l1_origin::instructions) return {&other_traffic[access.launch], nullptr};
   const lsu_transaction& t = *access.transaction;
-  return t.traffic != nullptr ? *t.traffic : other_traffic[t.launch->launch_id];
+  return t.traffic ? t.traffic : traffic_counts{&other_traffic[t.launch->launch_id], nullptr};
 }
 
 // Counts the look-up of a load. `read`: sectors that hit or are in flight.
@@ -94,12 +94,14 @@ void l1_cache::count_load(const l1_access& access, l1_counters& c, std::uint8_t 
   c.reads += all;
   c.hits += hits;
   c.delivered_words += words;
-  instruction_traffic& t = traffic_of(access);
-  ++t.l1_lines;
-  t.l1_sectors += all;
-  t.l1_hits += hits;
-  t.l1_words += words;
-  t.l1_fetched += all - count(read);
+  const unsigned fetched = all - count(read);
+  traffic_of(access).each([=](instruction_traffic& t) {
+    ++t.l1_lines;
+    t.l1_sectors += all;
+    t.l1_hits += hits;
+    t.l1_words += words;
+    t.l1_fetched += fetched;
+  });
 }
 
 tlm::tlm_sync_enum l1_cache::load(l1_access& access, l1_phase& phase) {
@@ -218,7 +220,7 @@ tlm::tlm_sync_enum l1_cache::bypass(l1_access& access, l1_phase& phase, std::uin
 tlm::tlm_sync_enum l1_cache::read_instructions(l1_access& access, l1_phase& phase) {
   code_waits_ = port_.full();
   if (code_waits_) return nack(access, phase);
-  line_payload& p = take_payload({nullptr, &access, l1_tags::none, access.launch, false, no_warp, &traffic_of(access)});
+  line_payload& p = take_payload({nullptr, &access, l1_tags::none, access.launch, false, no_warp, traffic_of(access)});
   p.request.what = gpu_request::kind::instruction;
   p.make_read(access.line, access.sectors);
   l1_counters& c = counters[access.launch];
@@ -247,7 +249,7 @@ tlm::tlm_sync_enum l1_cache::bulk_access(l1_access& access, l1_phase& phase) {
     drop_sectors(access.line, access.sectors);
     lanes_to_bytes(t, access.lanes, p.line_data(), p.line_enables());
     p.make_write(access.line);
-    traffic_of(access).flits += 1 + count(access.sectors);
+    traffic_of(access).add(&instruction_traffic::flits, 1 + count(access.sectors));
   }
   access.ready_cycle = access.cycle;
   port_.push(p, access.cycle);
@@ -273,7 +275,7 @@ line_payload& l1_cache::make_request(const l1_access& access, gpu_request::kind 
   const lsu_transaction& t = *access.transaction;
   if (observer_ != nullptr && access.origin == l1_origin::warp) observer_->left_l1(t);
   line_payload& p = take_payload(
-      {nullptr, owner, mshr, t.launch->launch_id, what == gpu_request::kind::store, no_warp, &traffic_of(access)});
+      {nullptr, owner, mshr, t.launch->launch_id, what == gpu_request::kind::store, no_warp, traffic_of(access)});
   p.request.what = access.origin == l1_origin::context ? gpu_request::kind::context : what;
   p.request.warp = t.warp;
   p.request.cache = static_cast<std::uint8_t>(t.instruction != nullptr ? t.instruction->cache : isa::cache_op::ca);

@@ -157,7 +157,7 @@ class l1_cache : public sc_core::sc_module, public clocked, private phase_target
     std::uint32_t launch = 0;
     bool write = false;
     unsigned fencing_warp = no_warp;
-    instruction_traffic* traffic = nullptr;  // null: a fence
+    traffic_counts traffic;  // a fence: nowhere
   };
   // A warp's fence that has not been sent to all slices yet.
   struct unsent_fence {
@@ -180,7 +180,7 @@ class l1_cache : public sc_core::sc_module, public clocked, private phase_target
   /// Whether data may be sent: the last place in the miss queue is for code that waits for one.
   [[nodiscard]] bool room_for_data() const { return port_.room() > (code_waits_ ? 1u : 0u); }
   [[nodiscard]] bool room_for_read() const { return room_for_data() && reads_ < mshr_entries_; }
-  [[nodiscard]] instruction_traffic& traffic_of(const l1_access& access);
+  [[nodiscard]] traffic_counts traffic_of(const l1_access& access);
   void count_load(const l1_access& access, l1_counters& c, std::uint8_t hit, std::uint8_t read);
   void read_hit(l1_access& access, unsigned index, std::uint8_t hit, l1_counters& c);
   [[nodiscard]] std::uint8_t widened(std::uint8_t sectors) const;

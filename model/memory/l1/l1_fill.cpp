@@ -74,7 +74,7 @@ void l1_cache::respond(line_payload& payload, cycle_t cycle) {
   slots_[token].payload = nullptr;
   free_slots_.push_back(static_cast<unsigned>(token));
   --slots_used_;
-  if (slot.traffic != nullptr) count_answer(*slot.traffic, payload.request, slot.write);
+  if (slot.traffic) slot.traffic.each([&](instruction_traffic& t) { count_answer(t, payload.request, slot.write); });
   if (slot.access != nullptr && slot.access->origin == l1_origin::context)
     count_answer(context_traffic[slot.launch], payload.request, slot.write);
   if (slot.fencing_warp != no_warp) {

@@ -54,13 +54,14 @@ tlm::tlm_sync_enum l1_cache::store(l1_access& access, l1_phase& phase) {
   c.write_hits += hits;
   c.misses += all - hits;
   ++c.write_requests;
-  instruction_traffic& t = traffic_of(access);
-  ++t.l1_lines;
-  t.l1_sectors += all;
-  t.l1_hits += hits;
-  t.l1_write_hits += hits;
-  t.l1_write_misses += all - hits;
-  t.flits += 1 + all;
+  traffic_of(access).each([=](instruction_traffic& t) {
+    ++t.l1_lines;
+    t.l1_sectors += all;
+    t.l1_hits += hits;
+    t.l1_write_hits += hits;
+    t.l1_write_misses += all - hits;
+    t.flits += 1 + all;
+  });
   access.ready_cycle = access.cycle;
   port_.push(p, access.cycle);
   return tlm::TLM_ACCEPTED;
@@ -76,11 +77,14 @@ tlm::tlm_sync_enum l1_cache::atomic(l1_access& access, l1_phase& phase) {
   p.request.sectors = access.sectors;
   lanes_to_atomic(*access.transaction, access.lanes, *p.request.atomic);
   ++counters[access.transaction->launch->launch_id].atomics;
-  instruction_traffic& traffic = traffic_of(access);
-  ++traffic.l1_lines;
-  ++traffic.atomics;
-  count_cells(*p.request.atomic, traffic);
-  traffic.flits += 3;
+  const atomic_cells cells = cells_of(*p.request.atomic);
+  traffic_of(access).each([&cells](instruction_traffic& t) {
+    ++t.l1_lines;
+    ++t.atomics;
+    t.atomic_cells += cells.different;
+    t.atomic_turns += cells.turns;
+    t.flits += 3;
+  });
   access.ready_cycle = access.cycle;
   port_.push(p, access.cycle);
   return tlm::TLM_ACCEPTED;

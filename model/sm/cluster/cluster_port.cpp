@@ -70,7 +70,7 @@ void cluster_port::request(cluster_access& a, cycle_t cycle) {
   ++c.requests;
   c.bytes += there + back;
   c.flits += flits;
-  a.traffic->cluster_flits += flits;
+  a.traffic.add(&instruction_traffic::cluster_flits, flits);
   send_access(a, cluster_phase::request, cycle, cycle);
 }
 

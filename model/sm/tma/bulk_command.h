@@ -15,9 +15,9 @@ struct bulk_command {
   simt::bulk_request request;
   const isa::instruction* instruction = nullptr;
   const resident_launch* launch = nullptr;
-  instruction_traffic* traffic = nullptr;  // of the instruction on the SM
-  simt::dim3 block;                        // index of its block,
-  std::uint64_t sequence = 0;              // which is this one of those that came to the SM
+  traffic_counts traffic;
+  simt::dim3 block;            // index of its block,
+  std::uint64_t sequence = 0;  // which is this one of those that came to the SM
   unsigned cta_slot = 0;
   std::uint32_t thread = 0;
   unsigned warp = 0;  // warp id on the SM, and number of the warp among those that its slot has held

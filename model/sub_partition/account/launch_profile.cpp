@@ -47,11 +47,7 @@ std::uint32_t launch_profile::access_of(const decoded_instruction& d) const {
 
 instruction_traffic launch_profile::traffic(std::size_t instruction) const {
   if (!accesses_memory(program_->code[instruction])) return {};
-  const std::uint32_t access = program_->accesses[instruction];
-  instruction_traffic sum = traffic_[access];
-  for (const auto& b : blocks_)
-    if (b->moved[access] != nullptr) sum.add(*b->moved[access]);
-  return sum;
+  return traffic_[program_->accesses[instruction]];
 }
 
 // Most blocks of a large program execute little of it. Only what they count in is given memory.
@@ -69,24 +65,12 @@ std::shared_ptr<execution_count> launch_profile::counts_of_block() {
 
 block_counts& launch_profile::begin_block() {
   if (free_blocks_.empty()) {
-    blocks_.push_back(std::make_unique<block_counts>(counts_of_block(), traffic_.size()));
-    blocks_.back()->owner = this;
-    constexpr std::size_t few = 64;
-    blocks_.back()->touched.reserve(std::min(program_->code.size(), few));
+    blocks_.push_back(std::make_unique<block_counts>(counts_of_block(), program_->code.size(), this));
     free_blocks_.push_back(blocks_.back().get());
   }
   block_counts& counts = *free_blocks_.back();
   free_blocks_.pop_back();
-  // What the block before has moved counts for the launch, with its stores that came late.
-  for (const std::uint32_t i : counts.touched) {
-    counts.at(i) = {};
-    if (!accesses_memory(program_->code[i])) continue;
-    const std::uint32_t access = program_->accesses[i];
-    if (counts.moved[access] == nullptr) continue;
-    traffic_[access].add(*counts.moved[access]);
-    *counts.moved[access] = {};
-  }
-  counts.touched.clear();
+  counts.clear();
   return counts;
 }
 
@@ -106,8 +90,8 @@ instruction_profile launch_profile::at(std::size_t instruction) const {
   return one.profile();
 }
 
-instruction_traffic& warp_slot::traffic_of(const decoded_instruction& d) const {
-  return counts != nullptr ? counts->moved_by(profile->access_of(d)) : profile->traffic_of(d);
+traffic_counts warp_slot::traffic_of(const decoded_instruction& d) const {
+  return {&profile->traffic_of(d), counts != nullptr ? &counts->moved : nullptr};
 }
 
 void launch_code::add(const launch_profile& of_sm) {
@@ -132,7 +116,9 @@ void launch_profile::exchange(state_image& image, const resident_launch& launch)
   exchange_counting(
       image, lines_.size(), [this](std::size_t i) { return counts_of(i) != profile_counts{}; },
       [&](std::size_t i) { exchange_counts(image, i); });
-  exchange_traffic(image);
+  exchange_counting(
+      image, traffic_.size(), [this](std::size_t i) { return counts_anything(traffic_[i]); },
+      [&](std::size_t i) { image.numbers(traffic_[i]); });
 }
 
 profile_counts launch_profile::counts_of(std::size_t instruction) const {
@@ -148,17 +134,6 @@ void launch_profile::exchange_counts(state_image& image, std::size_t instruction
   if (!image.reading()) return;
   lines_[instruction] = {};
   for (unsigned n = 0; n < all.size(); ++n) add(lines_[instruction], n, all[n]);
-}
-
-void launch_profile::exchange_traffic(state_image& image) {
-  std::vector<instruction_traffic> sums = traffic_;
-  for (const auto& b : blocks_)
-    for (std::size_t access = 0; access < sums.size(); ++access)
-      if (b->moved[access] != nullptr) sums[access].add(*b->moved[access]);
-  exchange_counting(
-      image, sums.size(), [&sums](std::size_t i) { return counts_anything(sums[i]); },
-      [&](std::size_t i) { image.numbers(sums[i]); });
-  if (image.reading()) traffic_ = std::move(sums);
 }
 
 void launch_profile::carry(const profile_line& from, unsigned what, std::uint64_t high) {

@@ -70,18 +70,18 @@ class launch_profile {
     const std::uint64_t high = high_.empty() ? 0 : high_[instruction][what];
     return (high << 32) + lines_[instruction].low[what];
   }
-  /// What a memory or texture instruction of the program has moved, but for blocks that count apart.
+  /// What a memory or texture instruction of the program has moved.
   instruction_traffic& traffic_of(const decoded_instruction& d) { return traffic_[access_of(d)]; }
-  /// The same, with such blocks; zeros for other instructions.
+  /// The same; zeros for other instructions.
   [[nodiscard]] instruction_traffic traffic(std::size_t instruction) const;
-  /// Counts for a block that counts apart, until its end. They stay valid after it, for stores on the way.
+  /// Counts for a block that counts apart, too, until its end, when nothing of it is on the way.
   block_counts& begin_block();
   void end_block(block_counts& counts);
   /// Which of the program's accesses to memory an instruction is.
   [[nodiscard]] std::uint32_t access_of(const decoded_instruction& d) const;
   /// Null before the launch's first warp.
   [[nodiscard]] const decoded_program* program() const { return program_.get(); }
-  /// With no block on the SM: what blocks have counted apart is kept in the launch's sums.
+  /// With no block on the SM.
   void exchange(state_image& image, const resident_launch& launch);
 
  private:
@@ -90,7 +90,6 @@ class launch_profile {
   void carry(const profile_line& from, unsigned what, std::uint64_t high);
   [[nodiscard]] profile_counts counts_of(std::size_t instruction) const;
   void exchange_counts(state_image& image, std::size_t instruction);
-  void exchange_traffic(state_image& image);
 
   std::vector<profile_line> lines_;
   std::vector<profile_counts> high_;          // empty until a count exceeds 32 bits

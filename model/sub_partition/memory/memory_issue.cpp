@@ -145,7 +145,7 @@ void memory_issue::issue(unsigned slot, simt::lane_mask mask, cycle_t cycle) {
   t.texture = false;
   t.word = 0;
   t.issue_cycle = cycle;
-  t.traffic = &w.traffic_of(*w.next);
+  t.traffic = w.traffic_of(*w.next);
   t.differing_bits = lsu_transaction::not_known;
   t.shared_addresses = nullptr;
   if (!w.stream->addresses(slot, mask, t)) return operations_.give_back(o);
@@ -181,7 +181,7 @@ void memory_issue::split(lsu_transaction& first) {
   for (unsigned k = 1; k < words; ++k) {
     lsu_transaction& t = operations_.further(o);
     t = first;
-    t.word = k;
+    t.word = static_cast<std::uint8_t>(k);
     t.shared_mask = 0;
     // The next word of local memory is one row of lanes further on; elsewhere it is four bytes further on.
     for (const unsigned lane : set_bits(o.global_mask)) {

@@ -32,7 +32,7 @@ void memory_issue::count_replays(const warp_slot& w, const lsu_transaction& t) {
   if (t.kind == lsu_kind::constant_load) {
     const unsigned more = different_addresses(t.addresses(), t.constant_mask) - 1;
     c.constant_replays += more;
-    t.traffic->replays += more;
+    t.traffic.add(&instruction_traffic::replays, more);
     pending_replays_ += more;
     return;
   }
@@ -42,7 +42,7 @@ void memory_issue::count_replays(const warp_slot& w, const lsu_transaction& t) {
     const unsigned free = config_.shared_memory.banks < isa::warp_size ? halves_of(t.shared_mask) : 1;
     const unsigned more = passes - std::min(passes, free);
     c.shared_replays += more;
-    t.traffic->replays += more;
+    t.traffic.add(&instruction_traffic::replays, more);
     pending_replays_ += more;
   }
   if (t.global_mask != 0) {
@@ -53,7 +53,7 @@ void memory_issue::count_replays(const warp_slot& w, const lsu_transaction& t) {
     const unsigned words = t.local ? std::max<unsigned>(1, t.bytes_per_lane / 4) : 1;  // local words are lines apart
     const unsigned more = lines.count * words - std::min(lines.count, free);
     c.global_replays += more;
-    t.traffic->replays += more;
+    t.traffic.add(&instruction_traffic::replays, more);
     pending_replays_ += more;
   }
 }

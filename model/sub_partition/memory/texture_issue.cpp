@@ -67,8 +67,8 @@ lsu_transaction& memory_issue::texel_access(const warp_slot& w, memory_operation
   t.warp = static_cast<std::uint16_t>(w.state.slot);
   t.bytes_per_lane = static_cast<std::uint8_t>(a.bytes);
   t.issue_cycle = cycle;
-  t.traffic = &w.traffic_of(*w.next);
-  t.word = k;
+  t.traffic = w.traffic_of(*w.next);
+  t.word = static_cast<std::uint8_t>(k);
   t.shared_mask = t.constant_mask = t.cluster_mask = 0;
   t.global_mask = a.mask[k];
   t.local = false;

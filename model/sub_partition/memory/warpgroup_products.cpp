@@ -34,7 +34,7 @@ void memory_issue::begin_product(cycle_t cycle) {
   if (d.operand_bytes == 0) return;
   const warp_slot& w = warps_[products_.waiting.front().slot];
   const unsigned pass_bytes = config_.shared_memory.banks * config_.shared_memory.bank_bytes;
-  w.traffic_of(d).shared_passes += (d.operand_bytes + pass_bytes - 1) / pass_bytes;
+  w.traffic_of(d).add(&instruction_traffic::shared_passes, (d.operand_bytes + pass_bytes - 1) / pass_bytes);
   products_.ends =
       std::max(products_.ends, supervisor_.matrix_operands_read(w.launch->launch_id, d.operand_bytes, cycle));
 }

@@ -123,7 +123,8 @@ bool executed_stream::access_shared(unsigned slot, lsu_transaction& t) const {
   unsigned bad_lane = 0;
   t.differing_bits = differing_bits(t.own_addresses, t.shared_mask);  // the addresses are in the host's cache now
   try {
-    t.atomic_changes = simt::shared_access(i, s_.warps[slot].state, t.shared_mask, t.own_addresses, bad_lane);
+    t.atomic_changes = static_cast<std::uint8_t>(
+        simt::shared_access(i, s_.warps[slot].state, t.shared_mask, t.own_addresses, bad_lane));
   } catch (const program_error& e) {
     s_.faults.report(s_.warps[slot], *t.decoded, bad_lane, e.what());
     return false;

@@ -81,8 +81,8 @@ struct alignas(64) warp_slot {
   warp_steps* steps = nullptr;     // what it executes is recorded here; null: not recorded
   std::shared_ptr<const isa::recorded_segment> segment;  // recorded stream: the segment that holds `record`
 
-  /// What an instruction of its program has moved.
-  [[nodiscard]] instruction_traffic& traffic_of(const decoded_instruction& d) const;
+  /// Where an instruction of its program counts what it moves.
+  [[nodiscard]] traffic_counts traffic_of(const decoded_instruction& d) const;
   [[nodiscard]] bool outstanding() const { return loads + stores != 0; }
   /// Without a warp. What is left of the last one may go into the context of a later one, or wake the sub-partition.
   void exchange(state_image& image) {
