@@ -108,6 +108,13 @@ class Compilers(HeddleTest):
         self.assertEqual(said.place[:2], ('<cuda>', 3))
         self.assertIn('error', said.output)
 
+    def test_a_kernel_of_ptx_is_found_by_its_name(self):
+        other = SAXPY.read_text().replace('.visible .entry saxpy(', '.visible .entry other(')
+        both = SAXPY.read_text() + other[other.index('.visible'):].replace('saxpy_param', 'other_param')
+        self.assertEqual(self.gpu.kernel(both, 'other').name, 'other')
+        self.assertEqual(self.gpu.kernel(both, 'saxpy').name, 'saxpy')
+        self.refused("0 kernels 'third'; its kernels are saxpy, other", self.gpu.kernel, both, 'third')
+
     def test_no_compiler_is_said(self):
         with mock.patch.object(_compiler, '_nvcc', lambda: None), mock.patch.object(_compiler, '_clang', lambda: None):
             self.refused('needs a compiler, nvcc or clang', self.gpu.kernel, CUDA_SAXPY + '// another\n')

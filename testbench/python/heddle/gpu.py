@@ -72,7 +72,7 @@ class Gpu:
 
     def _kernels_of(self, module: _compiler.Module, which: str) -> List[Kernel]:
         try:
-            about = json.loads(_worker.ask(['disasm', which, '--json', *self._options], module.ptx))
+            about = json.loads(_worker.ask(['disasm', '--json', *self._options, '--', which], module.ptx))
         except InputError as error:
             if error.place is not None and error.place.file == '-':
                 error.__init__(error.message, error.place._replace(file=module.name))  # type: ignore[misc]
