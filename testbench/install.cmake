@@ -41,7 +41,8 @@ install(DIRECTORY testbench/python/heddle DESTINATION lib/python3/dist-packages 
 # The documentation refers to configurations and layouts by their relative places in the source tree, so it is
 # installed beside them.
 install(DIRECTORY docs/ DESTINATION ${heddle_data}/docs COMPONENT docs
-  FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.png" PATTERN "*.json" PATTERN "*.rdl")
+  FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.png" PATTERN "*.json" PATTERN "*.rdl"
+  PATTERN "*.ipynb" PATTERN "*.cu" PATTERN "*.ptx")
 install(DIRECTORY testbench/cosim testbench/parts DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/heddle/examples COMPONENT docs
   FILES_MATCHING PATTERN "*.cpp" PATTERN "*.h" PATTERN "*.v")
 install(FILES README.md DESTINATION ${heddle_data} COMPONENT docs)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""run_tests.py CLASS... : tests of the Python module against the program that HEDDLE_PROGRAM names. Exit code 77 if all were skipped. It
-uses Debian's Python where this one has no NumPy, because Debian's packages are for that one. `run_tests.py --overhead` measures what the
-module costs."""
+"""run_tests.py CLASS... : tests of the Python module against the program that HEDDLE_PROGRAM names; CLASS.WORD: the tests of a class with
+that word in their names. Exit code 77 if all were skipped. It uses Debian's Python where this one has no NumPy, because Debian's packages
+are for that one. `run_tests.py --overhead` measures what the module costs."""
 import importlib.util
 import os
 import sys
@@ -19,6 +19,12 @@ def use_debians_python():
         os.execv(DEBIANS, [DEBIANS, *sys.argv])
 
 
+def chosen(test, names):
+    """Whether a test is one of those that the command line names: all, a class, or a class and a word of the test's name."""
+    kind, method = test.id().split('.')[-2:]
+    return not names or any(kind == name.split('.')[0] and name.partition('.')[2] in method for name in names)
+
+
 def main():
     use_debians_python()
     sys.dont_write_bytecode = True
@@ -30,7 +36,7 @@ def main():
     for file in sorted(HERE.glob('test_*.py')):
         for tests in unittest.defaultTestLoader.loadTestsFromName(file.stem):
             for test in tests:
-                if not sys.argv[1:] or type(test).__name__ in sys.argv[1:]:
+                if chosen(test, sys.argv[1:]):
                     suite.addTest(test)
     result = unittest.TextTestRunner(verbosity=2).run(suite)
     for test, why in result.skipped:
