@@ -27,11 +27,6 @@ if(NOT TARGET SystemC::systemc)
     message(FATAL_ERROR "SystemC ${heddle_systemc_version} (${heddle_systemc_place}) is too old: 2.3.3 or later is needed.")
   endif()
 
-  # 2.3 needs SC_HAS_PROCESS which 3.0 has deprecated.
-  if(heddle_systemc_version VERSION_GREATER_EQUAL 3)
-    target_compile_definitions(SystemC::systemc INTERFACE SC_ALLOW_DEPRECATED_IEEE_API)
-  endif()
-
   # Tried again while it fails, so that a mended installation needs no fresh build folder.
   if(NOT "${heddle_systemc_links}" STREQUAL "${heddle_systemc_place}")
     file(WRITE ${CMAKE_BINARY_DIR}/systemc_links.cpp

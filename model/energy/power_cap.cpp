@@ -6,6 +6,7 @@
 #include "heddle/gpu/cwd/grid_distributor.h"
 #include "heddle/gpu/gpu.h"
 #include "heddle/sm/sm.h"
+#include "heddle/tlm/kernel/has_process.h"
 
 namespace heddle {
 
@@ -17,7 +18,7 @@ power_cap::power_cap(gpu& g)
       memory_clock_mhz_(g.dram_clock().frequency_mhz()),
       next_(g.config().energy.power_cap_interval_cycles),
       running_(g.cwd()) {
-  SC_HAS_PROCESS(power_cap);
+  HEDDLE_HAS_PROCESS(power_cap);
   SC_METHOD(decide);
   sensitive << due_;
   dont_initialize();

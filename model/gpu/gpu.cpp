@@ -9,6 +9,7 @@
 #include "heddle/config/error.h"
 #include "heddle/gpu/conservation.h"
 #include "heddle/gpu/gpu_parts.h"
+#include "heddle/tlm/kernel/has_process.h"
 
 namespace heddle {
 
@@ -36,7 +37,7 @@ gpu::gpu(sc_core::sc_module_name name, const gpu_config& config, const gpu_block
   p.host.connect(*p.cwd);
   for (sm& s : p.sms) s.use(p.host);
   p.host.supervise(p);
-  SC_HAS_PROCESS(gpu);
+  HEDDLE_HAS_PROCESS(gpu);
   SC_METHOD(halt_memory);
   sensitive << p.memory_halts;
   dont_initialize();
@@ -148,7 +149,7 @@ void gpu::connect_memory() {
 
 void gpu::end_of_elaboration() {
   if (reset.size() != 0) {
-    SC_HAS_PROCESS(gpu);
+    HEDDLE_HAS_PROCESS(gpu);
     SC_METHOD(follow_reset);
     sensitive << reset->value_changed_event();
   }

@@ -11,12 +11,13 @@
 #include "heddle/memory/dram/memory_model.h"
 #include "heddle/metrics/collect.h"
 #include "heddle/sm/sm.h"
+#include "heddle/tlm/kernel/has_process.h"
 
 namespace heddle {
 
 interval_sampler::interval_sampler(gpu& g, const power_ledger* ledger)
     : sc_module(sc_core::sc_module_name("interval_sampler")), gpu_(g), running_(g.cwd()), energy_(g, ledger) {
-  SC_HAS_PROCESS(interval_sampler);
+  HEDDLE_HAS_PROCESS(interval_sampler);
   SC_METHOD(sample_memory);
   sensitive << memory_due_;
   dont_initialize();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "testbench/cosim/cpu.h"
 
+#include <heddle/tlm/kernel/has_process.h>
+
 #include <heddle/gpu/host/host_registers.h>
 
 #include <algorithm>
@@ -23,7 +25,7 @@ constexpr std::uint64_t y_array = heap + heap_bytes / 2;
 }  // namespace
 
 cpu::cpu(sc_core::sc_module_name name, const std::string& ptx) : sc_module(name), ptx_(ptx) {
-  SC_HAS_PROCESS(cpu);
+  HEDDLE_HAS_PROCESS(cpu);
   SC_THREAD(software);
 }
 

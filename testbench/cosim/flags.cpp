@@ -4,6 +4,7 @@
 //
 //   cpu.memory --> dram.port[0]      gpu.memory_socket[i] --> dram.port[1 + i]      driver --> gpu.host_socket
 #include <heddle/heddle.h>
+#include <heddle/tlm/kernel/has_process.h>
 
 #include <tlm_utils/simple_initiator_socket.h>
 
@@ -57,7 +58,7 @@ struct cpu : sc_core::sc_module {
   static constexpr unsigned rounds = 20;
 
   cpu(sc_core::sc_module_name name, const heddle::gpu_config& config) : sc_module(name), driver("driver", config) {
-    SC_HAS_PROCESS(cpu);
+    HEDDLE_HAS_PROCESS(cpu);
     SC_THREAD(run);
   }
 

@@ -3,6 +3,7 @@
 
 #include <heddle/gpu/gpu_blocks.h>
 #include <heddle/heddle.h>
+#include <heddle/tlm/kernel/has_process.h>
 
 #include <string>
 #include <systemc>
@@ -25,7 +26,7 @@ struct matrix_product : sc_core::sc_module {
     driver.host_socket.bind(gpu.host_socket);
     gpu.irq(irq);
     driver.irq(irq);
-    SC_HAS_PROCESS(matrix_product);
+    HEDDLE_HAS_PROCESS(matrix_product);
     SC_THREAD(run);
   }
 

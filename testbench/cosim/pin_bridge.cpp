@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "testbench/cosim/pin_bridge.h"
 
+#include <heddle/tlm/kernel/has_process.h>
+
 namespace cosim {
 
 pin_bridge::pin_bridge(sc_core::sc_module_name name, sparse_bytes& storage) : sc_module(name), storage_(storage) {
   socket.register_b_transport(this, &pin_bridge::b_transport);
   socket.register_transport_dbg(this, &pin_bridge::transport_dbg);
-  SC_HAS_PROCESS(pin_bridge);
+  HEDDLE_HAS_PROCESS(pin_bridge);
   SC_THREAD(drive);
 }
 

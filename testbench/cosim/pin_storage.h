@@ -5,6 +5,7 @@
 // Parameters: none. Source: none.
 #pragma once
 
+#include <heddle/tlm/kernel/has_process.h>
 #include <cstdint>
 #include <systemc>
 
@@ -15,7 +16,7 @@ namespace cosim {
 class pin_storage : public sc_core::sc_module {
  public:
   explicit pin_storage(sc_core::sc_module_name name) : sc_module(name) {
-    SC_HAS_PROCESS(pin_storage);
+    HEDDLE_HAS_PROCESS(pin_storage);
     SC_METHOD(on_clock);
     sensitive << clk.pos();
     dont_initialize();

@@ -3,6 +3,7 @@
 //
 //   gpu.memory_socket[0] --> pin_bridge ==pins==> memory_controller (RTL) ==pins==> pin_storage
 #include <heddle/heddle.h>
+#include <heddle/tlm/kernel/has_process.h>
 
 #include <iostream>
 #include <vector>
@@ -52,7 +53,7 @@ struct rtl_memory : sc_core::sc_module {
     join(data, storage.data, controller.storage_data);
     join(strobe, storage.strobe, controller.storage_strobe);
     join(read_data, storage.read_data, controller.storage_read_data);
-    SC_HAS_PROCESS(rtl_memory);
+    HEDDLE_HAS_PROCESS(rtl_memory);
     SC_THREAD(power_up);
   }
 
@@ -71,7 +72,7 @@ struct program : sc_core::sc_module {
 
   program(sc_core::sc_module_name name, const heddle::gpu_config& config, const std::string& text)
       : sc_module(name), driver("driver", config), ptx(text) {
-    SC_HAS_PROCESS(program);
+    HEDDLE_HAS_PROCESS(program);
     SC_THREAD(run);
   }
 

@@ -4,6 +4,7 @@
 //
 //   first.memory_socket[i] --> dram.port[i]      second.memory_socket[i] --> dram.port[n + i]
 #include <heddle/heddle.h>
+#include <heddle/tlm/kernel/has_process.h>
 
 #include <iostream>
 #include <vector>
@@ -52,7 +53,7 @@ struct program : sc_core::sc_module {
   program(sc_core::sc_module_name name, const heddle::gpu_config& one, const heddle::gpu_config& other,
           const std::string& text)
       : sc_module(name), first("first", one, 0x1000'0000), second("second", other, 0x8000'0000), ptx(text) {
-    SC_HAS_PROCESS(program);
+    HEDDLE_HAS_PROCESS(program);
     SC_THREAD(run);
   }
 

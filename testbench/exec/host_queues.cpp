@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "heddle/config/error.h"
+#include "heddle/tlm/kernel/has_process.h"
 #include "testbench/live/pause_request.h"
 
 namespace heddle::testbench {
@@ -24,7 +25,7 @@ host_queues::host_queues(sc_core::sc_module_name name, host_driver& driver, cons
       device_copy_gbs_(device_copy_gbs),
       checks_(checks),
       starts_(driver, cold) {
-  SC_HAS_PROCESS(host_queues);
+  HEDDLE_HAS_PROCESS(host_queues);
   SC_THREAD(run);
 }
 

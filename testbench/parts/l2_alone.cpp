@@ -3,6 +3,8 @@
 // slice holds. Every byte read is compared with the byte last written.
 //
 //   traffic ==AT==> l2_slice.request_socket          l2_slice.memory_socket ==AT==> dram.port[0]
+#include <heddle/tlm/kernel/has_process.h>
+
 #include <heddle/heddle.h>
 #include <heddle/memory/l2/l2_slice.h>
 #include <heddle/tlm/kernel/event_clock.h>
@@ -26,7 +28,7 @@ struct traffic : sc_core::sc_module, heddle::at_initiator_unit {
   sc_core::sc_time slowest;
 
   explicit traffic(sc_core::sc_module_name name) : sc_module(name) {
-    SC_HAS_PROCESS(traffic);
+    HEDDLE_HAS_PROCESS(traffic);
     SC_THREAD(run);
   }
 

@@ -4,6 +4,8 @@
 // Parameters: the number of blocks, which has to fit the SM, because a dispatch cannot be refused.
 #pragma once
 
+#include <heddle/tlm/kernel/has_process.h>
+
 #include <heddle/sub_partition/dependence/decoded_program.h>
 #include <heddle/tlm/port/phase_initiator.h>
 #include <heddle/tlm/protocol/cta_protocol.h>
@@ -21,7 +23,7 @@ class own_cwd : public sc_core::sc_module, public heddle::phase_initiator<heddle
   own_cwd(sc_core::sc_module_name name, unsigned resident_blocks, const sc_core::sc_time& latency)
       : sc_module(name), resident_(resident_blocks), latency_(latency) {
     cta_socket.bind(*this);
-    SC_HAS_PROCESS(own_cwd);
+    HEDDLE_HAS_PROCESS(own_cwd);
     SC_METHOD(dispatch);
     sensitive << room_;
     dont_initialize();

@@ -5,6 +5,8 @@
 // Parameters: the duration of a block as a function of its number. It does not support context switches.
 #pragma once
 
+#include <heddle/tlm/kernel/has_process.h>
+
 #include <heddle/simt/warp/warp_state.h>
 #include <heddle/tlm/port/phase_target.h>
 #include <heddle/tlm/protocol/cta_protocol.h>
@@ -25,7 +27,7 @@ class own_sm : public sc_core::sc_module, public heddle::phase_target<heddle::ct
   own_sm(sc_core::sc_module_name name, duration_of duration, const sc_core::sc_time& latency)
       : sc_module(name), duration_(std::move(duration)), latency_(latency) {
     cta_socket.bind(*this);
-    SC_HAS_PROCESS(own_sm);
+    HEDDLE_HAS_PROCESS(own_sm);
     SC_METHOD(arrive);
     sensitive << arrivals_.get_event();
     dont_initialize();

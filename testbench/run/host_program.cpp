@@ -7,6 +7,7 @@
 #include <string>
 
 #include "heddle/config/error.h"
+#include "heddle/tlm/kernel/has_process.h"
 #include "heddle/tlm/kernel/state_image.h"
 #include "testbench/live/pause_request.h"
 
@@ -14,7 +15,7 @@ namespace heddle::testbench {
 
 host_program::host_program(sc_core::sc_module_name name, host_driver& driver, const core_time& clock, bool cold)
     : sc_module(name), driver_(driver), clock_(clock), starts_(driver, cold) {
-  SC_HAS_PROCESS(host_program);
+  HEDDLE_HAS_PROCESS(host_program);
   SC_THREAD(run);
 }
 

@@ -7,6 +7,7 @@
 #include <systemc>
 
 #include "heddle/tlm/kernel/clock_domain.h"
+#include "heddle/tlm/kernel/has_process.h"
 
 namespace heddle::bench {
 namespace {
@@ -100,7 +101,7 @@ template <class unit>
 class self_timed_method : public sc_core::sc_module {
  public:
   self_timed_method(sc_core::sc_module_name name, unit& u) : sc_module(name), unit_(&u) {
-    SC_HAS_PROCESS(self_timed_method);
+    HEDDLE_HAS_PROCESS(self_timed_method);
     SC_METHOD(step);
   }
 
@@ -122,7 +123,7 @@ class self_timed_method : public sc_core::sc_module {
 class self_timed_thread : public sc_core::sc_module {
  public:
   self_timed_thread(sc_core::sc_module_name name, multiprocessor& sm) : sc_module(name), sm_(&sm) {
-    SC_HAS_PROCESS(self_timed_thread);
+    HEDDLE_HAS_PROCESS(self_timed_thread);
     SC_THREAD(body);
   }
 
@@ -143,7 +144,7 @@ class clock_sensitive_method : public sc_core::sc_module {
   sc_core::sc_in<bool> clk{"clk"};
 
   clock_sensitive_method(sc_core::sc_module_name name, partition& p) : sc_module(name), partition_(&p) {
-    SC_HAS_PROCESS(clock_sensitive_method);
+    HEDDLE_HAS_PROCESS(clock_sensitive_method);
     SC_METHOD(step);
     sensitive << clk.pos();
     dont_initialize();

@@ -6,6 +6,7 @@
 #include <tlm>
 
 #include "heddle/tlm/kernel/clock_domain.h"
+#include "heddle/tlm/kernel/has_process.h"
 #include "tests/bench/transaction_hops.h"
 
 namespace heddle::bench {
@@ -133,7 +134,7 @@ class four_phase_initiator : public sc_core::sc_module, public tlm::tlm_bw_trans
       : sc_module(name), pool_(in_flight), left_(count), queue_(this, &four_phase_initiator::act) {
     socket.bind(*this);
     for (payload& p : pool_) free_.push_back(&p);
-    SC_HAS_PROCESS(four_phase_initiator);
+    HEDDLE_HAS_PROCESS(four_phase_initiator);
     SC_METHOD(send);
     sensitive << may_send_;
   }

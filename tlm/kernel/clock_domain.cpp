@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/tlm/kernel/clock_domain.h"
+#include "heddle/tlm/kernel/has_process.h"
 
 #include <algorithm>
 #include <exception>
@@ -102,7 +103,7 @@ void clock_domain::end_of_elaboration() {
     SC_REPORT_ERROR("/heddle/clock",
                     "the time resolution was changed after the clock was built: set it before building the GPU");
   // Only here is it known what drives the process; sensitivity cannot be added to one after its module is constructed.
-  SC_HAS_PROCESS(clock_domain);
+  HEDDLE_HAS_PROCESS(clock_domain);
   SC_METHOD(on_event);
   sensitive << (edge_ != nullptr ? *edge_ : due_);
   dont_initialize();

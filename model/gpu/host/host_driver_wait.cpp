@@ -7,6 +7,7 @@
 #include "heddle/gpu/host/host_link.h"
 #include "heddle/gpu/host/host_registers.h"
 #include "heddle/tlm/kernel/calling_process.h"
+#include "heddle/tlm/kernel/has_process.h"
 
 namespace heddle {
 
@@ -22,7 +23,7 @@ void host_driver::end_of_elaboration() {
   asks_ = irq.size() == 0;
   if (asks_) return;
   // Only now is it known whether irq is bound. It is a thread, since the path to the GPU may take time.
-  SC_HAS_PROCESS(host_driver);
+  HEDDLE_HAS_PROCESS(host_driver);
   SC_THREAD(serve_interrupts);
 }
 

@@ -9,6 +9,7 @@
 #include "heddle/config/error.h"
 #include "heddle/sanitize/sanitizer.h"
 #include "heddle/simt/warp/print_format.h"
+#include "heddle/tlm/kernel/has_process.h"
 #include "heddle/tlm/protocol/gpu_request.h"
 
 namespace heddle {
@@ -73,7 +74,7 @@ host_interface::host_interface(sc_core::sc_module_name name, clock_domain& clock
       context_area_(std::uint64_t{config.context.area_mib} << 20),
       functional_executor_(config, memory_.functional(), memory_.ranges(), *this),
       launch_builder_(config_, modules_, memory_) {
-  SC_HAS_PROCESS(host_interface);
+  HEDDLE_HAS_PROCESS(host_interface);
   SC_METHOD(drive_irq);
   sensitive << irq_changed_;
   dont_initialize();

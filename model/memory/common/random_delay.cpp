@@ -2,6 +2,7 @@
 #include "heddle/memory/common/random_delay.h"
 
 #include "heddle/config/error.h"
+#include "heddle/tlm/kernel/has_process.h"
 
 namespace heddle {
 
@@ -14,7 +15,7 @@ random_delay::random_delay(sc_core::sc_module_name name, const sc_core::sc_time&
       wake_("wake"),
       target_(target_socket, clock_, *this),
       memory_(initiator_socket, clock_, *this) {
-  SC_HAS_PROCESS(random_delay);
+  HEDDLE_HAS_PROCESS(random_delay);
   SC_METHOD(work);
   sensitive << wake_;
   dont_initialize();

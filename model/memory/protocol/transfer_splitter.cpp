@@ -6,6 +6,7 @@
 #include <string>
 
 #include "heddle/config/error.h"
+#include "heddle/tlm/kernel/has_process.h"
 #include "heddle/tlm/protocol/object_pool.h"
 
 namespace heddle {
@@ -48,7 +49,7 @@ transfer_splitter::transfer_splitter(sc_core::sc_module_name name, unsigned most
       memory_(initiator_socket, clock_, *this) {
   if (most_bytes == 0 || (most_bytes & (most_bytes - 1)) != 0)
     throw input_error("transfers of at most " + std::to_string(most_bytes) + " bytes, expected a power of two");
-  SC_HAS_PROCESS(transfer_splitter);
+  HEDDLE_HAS_PROCESS(transfer_splitter);
   SC_METHOD(work);
   sensitive << wake_;
   dont_initialize();

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "heddle/tlm/kernel/has_process.h"
 #include "heddle/tlm/protocol/gpu_request.h"
 
 namespace heddle {
@@ -41,7 +42,7 @@ class fake_memory : public sc_core::sc_module, public tlm::tlm_fw_transport_if<>
   std::vector<sc_core::sc_time> begin_times;
 
   fake_memory(sc_core::sc_module_name name, sc_core::sc_time cycle_time) : sc_module(name), cycle(cycle_time) {
-    SC_HAS_PROCESS(fake_memory);
+    HEDDLE_HAS_PROCESS(fake_memory);
     socket.bind(*this);
     SC_METHOD(work);
     sensitive << due_;

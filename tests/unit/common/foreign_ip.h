@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Third-party IP to be bound to a GPU's memory sockets: a memory with unusual answers, one for blocking calls only, a
-// bus with random arbitration. The protocol checker is in foreign_checker.h. None of it uses Heddle.
+// bus with random arbitration. The protocol checker is in foreign_checker.h. None of it uses a class of Heddle.
 #pragma once
 
 #include <tlm_utils/multi_passthrough_target_socket.h>
@@ -16,6 +16,7 @@
 #include <tlm>
 #include <vector>
 
+#include "heddle/tlm/kernel/has_process.h"
 #include "tests/unit/common/byte_map.h"
 
 namespace foreign {
@@ -214,7 +215,7 @@ class random_bus : public sc_core::sc_module {
       : sc_module(name), base_(base), random_(seed) {
     masters.register_nb_transport_fw(this, &random_bus::nb_transport_fw);
     masters.register_transport_dbg(this, &random_bus::transport_dbg);
-    SC_HAS_PROCESS(random_bus);
+    HEDDLE_HAS_PROCESS(random_bus);
     SC_THREAD(arbitrate);
   }
   tlm_utils::multi_passthrough_target_socket<random_bus, 32> masters{"masters"};

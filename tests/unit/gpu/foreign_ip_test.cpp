@@ -7,6 +7,7 @@
 #include "heddle/memory/common/address_map.h"
 #include "heddle/memory/protocol/protocol_monitor.h"
 #include "heddle/memory/protocol/transfer_splitter.h"
+#include "heddle/tlm/kernel/has_process.h"
 #include "heddle/tlm/port/width_adapter.h"
 #include "tests/unit/common/foreign_checker.h"
 #include "tests/unit/common/fresh_simulation.h"
@@ -258,7 +259,7 @@ TEST_F(foreign_ip, errors_of_the_memory_stop_the_gpu_and_not_the_simulation) {
 struct threaded_host : sc_core::sc_module {
   threaded_host(sc_core::sc_module_name name, stressed_gpu& gpu, const stress_size& what)
       : sc_module(name), g(gpu), size(what) {
-    SC_HAS_PROCESS(threaded_host);
+    HEDDLE_HAS_PROCESS(threaded_host);
     SC_THREAD(run);
   }
   void run() {
@@ -316,7 +317,7 @@ TEST_F(foreign_ip, a_kernel_prints_though_the_memory_has_no_debug_transport) {
 )";
   struct printer : sc_core::sc_module, print_observer {
     printer(sc_core::sc_module_name name, host_driver& d) : sc_module(name), driver(d) {
-      SC_HAS_PROCESS(printer);
+      HEDDLE_HAS_PROCESS(printer);
       SC_THREAD(run);
     }
     void run() {

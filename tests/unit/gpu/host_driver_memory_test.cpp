@@ -8,6 +8,7 @@
 
 #include "heddle/config/config.h"
 #include "heddle/gpu/gpu.h"
+#include "heddle/tlm/kernel/has_process.h"
 #include "host_driver_bench.h"
 #include "tests/unit/common/foreign_ip.h"
 
@@ -95,7 +96,7 @@ TEST_F(host_driver_test, gpus_that_switch_contexts_at_one_time_on_one_memory_kee
     node(sc_core::sc_module_name name, const gpu_config& c, std::uint64_t first_address, std::uint32_t seed)
         : sc_module(name), chip("gpu", c), driver("driver", c, first_address), seed_(seed) {
       driver.host_socket.bind(chip.host_socket);
-      SC_HAS_PROCESS(node);
+      HEDDLE_HAS_PROCESS(node);
       SC_THREAD(run);
     }
     gpu chip;

@@ -14,6 +14,7 @@
 #include "heddle/config/error.h"
 #include "heddle/gpu/gpu.h"
 #include "heddle/gpu/host/launch_check.h"
+#include "heddle/tlm/kernel/has_process.h"
 #include "host_driver_bench.h"
 #include "tests/unit/common/store_kernel.h"
 
@@ -51,7 +52,7 @@ struct slow_bus : sc_core::sc_module {
 /// Runs a function in a thread.
 struct thread : sc_core::sc_module {
   thread(sc_core::sc_module_name name, std::function<void()> body) : sc_module(name), body_(std::move(body)) {
-    SC_HAS_PROCESS(thread);
+    HEDDLE_HAS_PROCESS(thread);
     SC_THREAD(run);
   }
   bool ended = false;

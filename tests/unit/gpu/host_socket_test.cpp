@@ -15,6 +15,7 @@
 #include "heddle/gpu/gpu.h"
 #include "heddle/gpu/host/host_driver.h"
 #include "heddle/gpu/host/host_registers.h"
+#include "heddle/tlm/kernel/has_process.h"
 #include "tests/unit/common/fresh_simulation.h"
 #include "tests/unit/common/store_kernel.h"
 
@@ -207,7 +208,7 @@ struct one_launch : sc_core::sc_module {
   host_driver driver;
   bool right = false;
   one_launch(sc_core::sc_module_name name, const gpu_config& config) : sc_module(name), driver("driver", config) {
-    SC_HAS_PROCESS(one_launch);
+    HEDDLE_HAS_PROCESS(one_launch);
     SC_THREAD(run);
   }
   void run() {
@@ -271,7 +272,7 @@ struct rough_clock : sc_core::sc_module {
   std::uint64_t edges = 0;
   bool stopped = false;
   explicit rough_clock(sc_core::sc_module_name name) : sc_module(name) {
-    SC_HAS_PROCESS(rough_clock);
+    HEDDLE_HAS_PROCESS(rough_clock);
     SC_THREAD(run);
   }
   void run() {
@@ -314,7 +315,7 @@ struct edge_counter : sc_core::sc_module {
   sc_core::sc_in<bool> line{"line"};
   unsigned rises = 0;
   explicit edge_counter(sc_core::sc_module_name name) : sc_module(name) {
-    SC_HAS_PROCESS(edge_counter);
+    HEDDLE_HAS_PROCESS(edge_counter);
     SC_METHOD(rise);
     sensitive << line.pos();
     dont_initialize();

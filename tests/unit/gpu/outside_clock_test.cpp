@@ -11,6 +11,7 @@
 #include "heddle/gpu/gpu_blocks.h"
 #include "heddle/gpu/host/host_driver.h"
 #include "heddle/gpu/host/host_registers.h"
+#include "heddle/tlm/kernel/has_process.h"
 #include "heddle/tlm/port/phase_initiator.h"
 #include "tests/unit/common/fresh_simulation.h"
 
@@ -67,7 +68,7 @@ TEST_F(outside_clock, units_are_called_at_the_edges_that_arrivals_name) {
 /// Acts on the clock's edge itself, before or after the domain's process, depending on the kernel.
 struct on_edge : sc_core::sc_module {
   on_edge(sc_core::sc_module_name name, clock_domain& d, const sc_core::sc_event& edge) : sc_module(name), domain(d) {
-    SC_HAS_PROCESS(on_edge);
+    HEDDLE_HAS_PROCESS(on_edge);
     SC_METHOD(act);
     sensitive << edge;
     dont_initialize();
@@ -208,7 +209,7 @@ class cwd_without_wakes : public grid_distributor {
 /// Waits for a kernel that never ends.
 struct waiting_host : sc_core::sc_module {
   waiting_host(sc_core::sc_module_name name, const gpu_config& config) : sc_module(name), driver("driver", config) {
-    SC_HAS_PROCESS(waiting_host);
+    HEDDLE_HAS_PROCESS(waiting_host);
     SC_THREAD(run);
   }
   void run() {

@@ -9,6 +9,7 @@
 #include "heddle/gpu/cwd/grid_distributor.h"
 #include "heddle/gpu/gpu_blocks.h"
 #include "heddle/gpu/host/host_registers.h"
+#include "heddle/tlm/kernel/has_process.h"
 #include "tests/unit/common/foreign_ip.h"
 #include "tests/unit/common/fresh_simulation.h"
 #include "tests/unit/memory/memory_stress.h"
@@ -203,7 +204,7 @@ struct recovering_program : sc_core::sc_module {
   stressed_gpu& g;
   bool failed = false, right = false;
   recovering_program(sc_core::sc_module_name name, stressed_gpu& g) : sc_module(name), g(g) {
-    SC_HAS_PROCESS(recovering_program);
+    HEDDLE_HAS_PROCESS(recovering_program);
     SC_THREAD(run);
   }
   void run() {

@@ -3,6 +3,7 @@
 // how long the oldest request has waited. The response status of those that refuse reaches the host.
 #include <string>
 
+#include "heddle/tlm/kernel/has_process.h"
 #include "tests/unit/common/foreign_ip.h"
 #include "tests/unit/common/fresh_simulation.h"
 #include "tests/unit/memory/memory_stress.h"
@@ -17,7 +18,7 @@ struct silent_memory : sc_core::sc_module {
       : sc_module(name), then_(then), right_(right) {
     socket.register_nb_transport_fw(this, &silent_memory::nb_transport_fw);
     socket.register_transport_dbg(this, &silent_memory::transport_dbg);
-    SC_HAS_PROCESS(silent_memory);
+    HEDDLE_HAS_PROCESS(silent_memory);
     SC_METHOD(call_illegally);
     sensitive << illegal_;
     dont_initialize();
@@ -141,7 +142,7 @@ struct one_access : sc_core::sc_module {
   tlm::tlm_command command;
   tlm::tlm_response_status status = tlm::TLM_INCOMPLETE_RESPONSE;
   one_access(sc_core::sc_module_name name, tlm::tlm_command command) : sc_module(name), command(command) {
-    SC_HAS_PROCESS(one_access);
+    HEDDLE_HAS_PROCESS(one_access);
     SC_THREAD(run);
   }
   void run() {

@@ -7,6 +7,7 @@
 #include "at_port_bench.h"
 #include "heddle/memory/protocol/protocol_monitor.h"
 #include "heddle/tlm/kernel/event_clock.h"
+#include "heddle/tlm/kernel/has_process.h"
 #include "heddle/tlm/port/at_initiator_port.h"
 #include "heddle/tlm/port/blocking_initiator.h"
 #include "heddle/tlm/port/blocking_target.h"
@@ -93,7 +94,7 @@ struct relay : sc_core::sc_module, at_target_unit, at_initiator_unit {
   at_initiator_port<relay, event_clock> initiator{initiator_socket, clock, *this};
 
   explicit relay(sc_core::sc_module_name name) : sc_module(name) {
-    SC_HAS_PROCESS(relay);
+    HEDDLE_HAS_PROCESS(relay);
     SC_METHOD(work);
     sensitive << wake;
     dont_initialize();
