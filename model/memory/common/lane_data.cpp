@@ -93,7 +93,7 @@ atomic_cells cells_of(const atomic_request& request) {
   for (unsigned k = 0; k < request.count; ++k) {
     const unsigned here = ++lanes[request.offset[k]];
     cells.different += here == 1;
-    cells.turns = std::max(cells.turns, here);
+    cells.passes = std::max(cells.passes, here);
   }
   return cells;
 }

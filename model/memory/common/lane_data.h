@@ -25,7 +25,7 @@ void atomic_to_lanes(lsu_transaction& t, const atomic_request& request);
 /// An atomic's cells, and the passes in which lanes with one cell change it one after another.
 struct atomic_cells {
   unsigned different = 0;
-  unsigned turns = 0;
+  unsigned passes = 0;
 };
 atomic_cells cells_of(const atomic_request& request);
 

@@ -82,7 +82,7 @@ tlm::tlm_sync_enum l1_cache::atomic(l1_access& access, l1_phase& phase) {
     ++t.l1_lines;
     ++t.atomics;
     t.atomic_cells += cells.different;
-    t.atomic_turns += cells.turns;
+    t.atomic_turns += cells.passes;
     t.flits += 3;
   });
   access.ready_cycle = access.cycle;
