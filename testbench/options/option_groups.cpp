@@ -41,6 +41,7 @@ void add_simulation_options(option_parser& p) {
 }
 
 void add_record(option_parser& p) {
+  p.group("Traces");
   p.value("record", "DIR",
           "write a trace of the run to a new folder; heddle replay DIR/kernelslist.g takes the same cycles");
 }

@@ -19,8 +19,8 @@ option_parser options_of_run() {
   add_launch(p);
   add_gpu_options(p);
   add_sanitizer(p);
-  add_simulation_options(p);
   add_record(p);
+  add_simulation_options(p);
   add_checkpoints(p);
   p.value("confine", "DIR", "refuse a job that names files elsewhere than below DIR (default: it may name any)");
   p.note(
@@ -95,8 +95,8 @@ option_parser options_of_exec() {
       "end the program, with exit code 1, when its launches have taken so many cycles (`cycles` of the metrics) and "
       "have not ended");
   add_sanitizer(p);
-  add_simulation_options(p);
   add_record(p);
+  add_simulation_options(p);
   p.group("Memory");
   p.flag(
       "exact-bounds",

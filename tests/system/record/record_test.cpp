@@ -126,6 +126,15 @@ TEST_F(record_of_streams, blocks_that_do_not_fit_in_memory_are_replayed_the_same
   EXPECT_TRUE(whole == metrics("again.json"));
 }
 
+// Copies from global to shared memory have two ends, and some lanes read nothing.
+TEST_F(record, asynchronous_copies_take_the_same_cycles) {
+  write("job.json", R"({"module": ")" HEDDLE_SOURCE R"(/tests/system/memory/asynchronous_copy.ptx",
+    "buffers": {"in": {"bytes": 400000, "fill": "iota32"}, "out": {"bytes": 65536}}, "launches": [
+    {"kernel": "tiles", "grid": [12], "block": [128], "args": [{"buffer": "in"}, {"buffer": "out"}, {"u32": 23}]},
+    {"kernel": "parts", "grid": [1], "block": [128], "args": [{"buffer": "in"}, {"buffer": "out"}]}]})");
+  for (const std::string gpu : {"a100", "h100"}) run_and_replay({"job.json"}, {"--gpu", gpu});
+}
+
 TEST_F(record, a_trace_serves_other_commands) {
   run_and_replay({job_of("saxpy")}, {"--report", "report.html"});
   EXPECT_NE(content(place_ / "report.html").find("saxpy"), std::string::npos);
