@@ -6,7 +6,6 @@
 
 #include "heddle/config/error.h"
 #include "heddle/energy/energy_prices.h"
-#include "heddle/energy/power_ledger.h"
 #include "heddle/gpu/cwd/grid_distributor.h"
 #include "heddle/gpu/gpu.h"
 #include "heddle/memory/dram/memory_model.h"
@@ -29,7 +28,11 @@ bool same(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max(std::a
 }  // namespace
 
 energy_account::energy_account(const gpu& g, const power_ledger* ledger)
-    : gpu_(g), prices_(prices_of(g.config())), cycle_seconds_(1e-6 / g.config().gpu.core_clock_mhz), ledger_(ledger) {
+    : gpu_(g),
+      prices_(prices_of(g.config())),
+      cycle_seconds_(1e-6 / g.config().gpu.core_clock_mhz),
+      ledger_(ledger),
+      volts_(core_volts(g.config())) {
   for (unsigned i = 0; i < g.sm_count(); ++i) sms_.push_back(&g.sm_at(i));
   for (const sm* s : sms_) residencies_.push_back(&s->resource_manager.sm_residency);
   for (unsigned i = 0; i < g.slice_count(); ++i) slices_.push_back(&g.slice_at(i).counters());
@@ -83,14 +86,6 @@ double energy_account::contexts_of(std::uint32_t launch) const {
   return ledger_ == nullptr ? counted : ledger_->contexts(launch, counted);
 }
 
-double energy_account::time(cycle_t cycle) const {
-  return ledger_ == nullptr ? static_cast<double>(cycle) : ledger_->time(cycle);
-}
-
-double energy_account::static_time(cycle_t cycle) const {
-  return ledger_ == nullptr ? static_cast<double>(cycle) : ledger_->static_time(cycle);
-}
-
 double energy_account::active_time(unsigned sm, cycle_t cycle) const {
   const std::uint64_t active = residencies_[sm]->until(cycle);
   return ledger_ == nullptr ? static_cast<double>(active) : ledger_->sm_active(sm, active);
@@ -105,7 +100,9 @@ void energy_account::active_times(cycle_t cycle, std::vector<double>& to) const 
 }
 
 double energy_account::mean_clock_mhz(cycle_t from, cycle_t to) const {
-  const double mhz = gpu_.config().gpu.core_clock_mhz, taken = time(to) - time(from);
+  const double mhz = gpu_.config().gpu.core_clock_mhz;
+  if (ledger_ == nullptr) return mhz;
+  const double taken = time(to) - time(from);
   // To the hertz: times are sums of rounded numbers.
   return taken > 0 ? std::round(mhz * static_cast<double>(to - from) / taken * 1e6) / 1e6 : mhz;
 }
@@ -235,7 +232,7 @@ double energy_account::all_contexts() const {
 void energy_account::finish(energy_metrics& m, cycle_t start, cycle_t end, double active) const {
   m.known = true;
   m.seconds = seconds(time(end) - time(start));
-  m.volts = core_volts(gpu_.config());
+  m.volts = volts_;
   m.mean_clock_mhz = mean_clock_mhz(start, end);
   if (ledger_ != nullptr) {
     m.throttled_cycles = ledger_->throttled_cycles(end) - ledger_->throttled_cycles(start);

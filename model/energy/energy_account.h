@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <vector>
@@ -11,13 +10,14 @@
 #include "heddle/energy/energy_metrics.h"
 #include "heddle/energy/instruction_energy.h"
 #include "heddle/energy/launch_counts.h"
+#include "heddle/energy/power_ledger.h"
 #include "heddle/memory/common/per_launch.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 
 namespace heddle {
 
 class gpu;
-class power_ledger;
+class launch_demands;
 class power_records;
 class sm;
 struct cluster_counters;
@@ -96,10 +96,10 @@ class energy_account {
   /// that causes it, in each level: a load that hits the L1 has no part in the energy of device memory. What is written
   /// back is divided by the sectors that instructions wrote in the L2; reads of code and contexts by executed
   /// instructions.
-  /// `counts`: those of of_launch(); `whole`: all of the launch's energy.
-  [[nodiscard]] instruction_joules by_instruction(std::uint32_t launch, const launch_counts& counts,
-                                                  const energy_metrics& whole,
-                                                  const std::vector<const block_counts*>& of_blocks = {});
+  /// `counts`: those of of_launch(); `whole`: all of the launch's energy. Valid until the next call.
+  [[nodiscard]] const instruction_joules& by_instruction(std::uint32_t launch, const launch_counts& counts,
+                                                         const energy_metrics& whole,
+                                                         const std::vector<const block_counts*>& of_blocks = {});
   /// A switch of blocks of a launch on an SM. Its lines cost as much as all of the launch's there do in the mean. A
   /// sector that comes back from device memory was written there, too.
   [[nodiscard]] switch_energy of_switch(std::uint32_t launch, unsigned sm, std::uint64_t bytes_saved,
@@ -109,9 +109,13 @@ class energy_account {
   /// Of the core clock without a power cap. Cycles of a slower clock are more of them, see time().
   [[nodiscard]] double seconds(double cycles) const { return cycles * cycle_seconds_; }
   /// Time of cycle `cycle`, in cycles of the configured core clock.
-  [[nodiscard]] double time(cycle_t cycle) const;
+  [[nodiscard]] double time(cycle_t cycle) const {
+    return ledger_ == nullptr ? static_cast<double>(cycle) : ledger_->time(cycle);
+  }
   /// The same, each cycle weighted by the power of an SM without events at its clock and voltage.
-  [[nodiscard]] double static_time(cycle_t cycle) const;
+  [[nodiscard]] double static_time(cycle_t cycle) const {
+    return ledger_ == nullptr ? static_cast<double>(cycle) : ledger_->static_time(cycle);
+  }
   /// What static_time() has of an SM's cycles with warps.
   [[nodiscard]] double active_time(unsigned sm, cycle_t cycle) const;
   /// The same of all SMs.
@@ -154,7 +158,6 @@ class energy_account {
     double up_to(std::uint64_t executed, const launch_profile& profile, const price_list& list);
     /// The same, of all instructions, whether they have executed since or not.
     double of(std::uint64_t executed, const launch_profile& profile, const price_list& list);
-    [[nodiscard]] bool is_new() const { return executed_ == 0; }
 
    private:
     struct counts {
@@ -219,7 +222,7 @@ class energy_account {
     const l1_counters* l1 = nullptr;
     const cluster_counters* cluster = nullptr;
     const residency* resident = nullptr;
-    instruction_sum instructions;
+    std::unique_ptr<instruction_sum> instructions;  // of a long program, asked for while the launch ran
     std::uint64_t executed = 0;
     std::uint64_t replays = 0;
     std::uint64_t events = 0;
@@ -229,14 +232,15 @@ class energy_account {
     /// A number that grows with each event that costs energy. Counts `executed` and `replays` anew.
     std::uint64_t count(const heddle::sm& of, std::uint32_t launch);
     void find_issue(const heddle::sm& of, std::uint32_t launch);
+    void find_memory(const heddle::sm& of, std::uint32_t launch);
   };
   /// A launch's program, and what it has cost in the SMs.
   struct launch_costs {
     bool ended = false;          // no further SM can come
     std::vector<sm_events> sms;  // in which it has spent something, ascending, as far as they are known
-    std::shared_ptr<const price_list> prices;
+    const price_list* prices = nullptr;
   };
-  std::shared_ptr<const price_list> prices_of_program(const decoded_program& program);
+  const price_list& prices_of_program(const decoded_program& program);
   launch_costs& costs_of(std::uint32_t launch);
   launch_costs& with_all_sms(std::uint32_t launch);
   static sm_events& events_of(launch_costs& costs, unsigned sm);
@@ -264,9 +268,9 @@ class energy_account {
                                           std::uint64_t lanes) const;
   /// Of instruction `i` of a launch.
   [[nodiscard]] execution_joules alone_of(const instruction_energy& e, const launch_code& code, std::size_t i) const;
-  std::vector<execution_joules> of_instructions_alone(std::uint32_t launch, const launch_code& code,
-                                                      const std::vector<instruction_energy>& energies);
+  void fill_executions(std::uint32_t launch, const launch_code& code, const std::vector<instruction_energy>& energies);
   [[nodiscard]] memory_joules in_memory_of(std::uint32_t launch, unsigned sm) const;
+  [[nodiscard]] memory_joules in_memory_of(const sm_events& known) const;
   [[nodiscard]] double joules_in_l2(const memory_events& e) const;
   [[nodiscard]] double joules_in_dram(const memory_events& e) const;
   void finish(energy_metrics& m, cycle_t start, cycle_t end, double active) const;
@@ -281,10 +285,14 @@ class energy_account {
   const energy_parameters prices_;
   const double cycle_seconds_;
   const power_ledger* const ledger_;
-  std::deque<launch_costs> launches_;  // by launch, as far as they have been asked for
-  unsigned next_sm_ = 0;               // from which with_all_sms() goes on
-  std::map<const decoded_program*, std::shared_ptr<const price_list>> price_lists_;
-  instruction_sum once_;  // of SMs of which no own one is needed
+  const double volts_;
+  std::vector<launch_costs> launches_;  // by launch, as far as they have been asked for
+  unsigned next_sm_ = 0;                // from which with_all_sms() goes on
+  std::map<const decoded_program*, price_list> price_lists_;
+  instruction_sum once_;                      // of SMs of which no own one is needed
+  std::shared_ptr<launch_demands> demands_;   // of by_instruction(): room that is used again
+  std::vector<execution_joules> executions_;  // likewise
+  instruction_joules joules_;
 };
 
 /// Throws internal_error if the energies of units, of SMs and of classes do not sum to the same.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The energy of a launch by instruction.
-#include <array>
+#include <memory>
 
 #include "heddle/config/error.h"
 #include "heddle/energy/energy_account.h"
@@ -12,11 +12,9 @@
 
 namespace heddle {
 
-namespace {
-
 /// What an instruction has spent in units whose energy is counted for all of a launch's instructions together, pJ at
 /// the voltage of the configuration; `executed` and `replays` are counts.
-struct demand {
+struct energy_demand {
   double executed = 0;
   double replays = 0;
   double shared = 0;
@@ -29,24 +27,24 @@ struct demand {
   double dram_write = 0;  // what was written in the L2, to be written back at some time
   bool asks = false;      // any but `executed` is not 0
 
-  demand() = default;
+  energy_demand() = default;
   /// Of so many executions of an instruction, which have moved that.
-  demand(const decoded_instruction& d, std::uint64_t times, const instruction_traffic& moved,
-         const energy_parameters& p)
+  energy_demand(const decoded_instruction& d, std::uint64_t times, const instruction_traffic& moved,
+                const energy_parameters& p)
       : executed(static_cast<double>(times)) {
     if (accesses_memory(d)) add(moved, p);
     if (!d.has_constant) return;
     constant += executed;
     asks = true;
   }
-  void add(const demand& d) {
+  void add(const energy_demand& d) {
     executed += d.executed;
     if (!d.asks) return;
     replays += d.replays, shared += d.shared, constant += d.constant, tlb += d.tlb, l1 += d.l1;
     interconnect += d.interconnect, l2 += d.l2, dram_read += d.dram_read, dram_write += d.dram_write;
   }
   /// The sum of products, but for `executed`.
-  [[nodiscard]] double times(const demand& d) const {
+  [[nodiscard]] double times(const energy_demand& d) const {
     return replays * d.replays + shared * d.shared + constant * d.constant + tlb * d.tlb + l1 * d.l1 +
            interconnect * d.interconnect + l2 * d.l2 + dram_read * d.dram_read + dram_write * d.dram_write;
   }
@@ -67,18 +65,16 @@ struct demand {
   }
 };
 
-double of_instructions(const joules_by<energy_class>& classes) {
-  return classes.sum() - classes[energy_class::memory] - classes[energy_class::replays];
-}
-
 /// The demands of a launch's instructions. Few ask for more than constants, which go with executions.
 class launch_demands {
  public:
   struct access {
     std::size_t at;  // of the instruction
-    demand of;
+    energy_demand of;
   };
-  launch_demands(const launch_code& code, const energy_parameters& prices) {
+  void assign(const launch_code& code, const energy_parameters& prices) {
+    all_ = {};
+    accesses_.clear();
     for (std::size_t i = 0; i < code.counts.size(); ++i) {
       const std::uint64_t executed = code.counts[i].counts[launch_profile::executed];
       if (executed == 0) continue;
@@ -88,27 +84,33 @@ class launch_demands {
         if (d.has_constant) all_.constant += static_cast<double>(executed);
         continue;
       }
-      accesses_.push_back({i, demand(d, executed, code.counts[i].traffic, prices)});
+      accesses_.push_back({i, energy_demand(d, executed, code.counts[i].traffic, prices)});
       all_.add(accesses_.back().of);
     }
   }
-  [[nodiscard]] const demand& all() const { return all_; }
+  [[nodiscard]] const energy_demand& all() const { return all_; }
   /// In the program's order.
   [[nodiscard]] const std::vector<access>& accesses() const { return accesses_; }
 
  private:
-  demand all_;
+  energy_demand all_;
   std::vector<access> accesses_;
 };
+
+namespace {
+
+double of_instructions(const joules_by<energy_class>& classes) {
+  return classes.sum() - classes[energy_class::memory] - classes[energy_class::replays];
+}
 
 /// How the energy of units is divided among instructions: joules for each unit of a demand, and for each execution.
 class division {
  public:
-  division(const launch_demands& demands, const demand& other) : demands_(demands), other_(other) {}
+  division(const launch_demands& demands, const energy_demand& other) : demands_(demands), other_(other) {}
 
   /// In proportion to a member of the demands. What no instruction has asked for, and everything if none has asked, is
   /// shared by the executed ones.
-  void share(double joules, double demand::*by) {
+  void share(double joules, double energy_demand::*by) {
     if (joules == 0) return;
     const double asked = demands_.all().*by, all = asked + other_.*by;
     const double shared = all > 0 ? joules * (other_.*by / all) : joules;
@@ -117,7 +119,7 @@ class division {
   }
 
   /// Of an instruction's demand, without what no instruction has asked for.
-  [[nodiscard]] double of(const demand& d) const { return d.times(each_); }
+  [[nodiscard]] double of(const energy_demand& d) const { return d.times(each_); }
   /// Before any instruction has executed, only reads of code have cost something: the first one gets it.
   void add_to(instruction_joules& joules, const launch_code& code) const {
     std::vector<double>& of = joules.of;
@@ -137,8 +139,8 @@ class division {
 
  private:
   const launch_demands& demands_;
-  const demand& other_;
-  demand each_;
+  const energy_demand& other_;
+  energy_demand each_;
   double by_execution_ = 0;
 };
 
@@ -157,13 +159,14 @@ energy_account::execution_joules energy_account::alone_of(const instruction_ener
 }
 
 // Under a power cap, an SM's counts weigh as much as its energy is of that at the configured voltage.
-std::vector<energy_account::execution_joules> energy_account::of_instructions_alone(
-    std::uint32_t launch, const launch_code& code, const std::vector<instruction_energy>& energies) {
-  std::vector<execution_joules> joules(code.counts.size());
+void energy_account::fill_executions(std::uint32_t launch, const launch_code& code,
+                                     const std::vector<instruction_energy>& energies) {
+  std::vector<execution_joules>& joules = executions_;
+  joules.assign(code.counts.size(), {});
   constexpr auto executed = launch_profile::executed, lanes = launch_profile::lanes;
   if (ledger_ == nullptr) {
     for (std::size_t i = 0; i < joules.size(); ++i) joules[i] = alone_of(energies[i], code, i);
-    return joules;
+    return;
   }
   for (const sm_events& of : with_all_sms(launch).sms) {
     const unsigned m = of.sm;
@@ -178,58 +181,63 @@ std::vector<energy_account::execution_joules> energy_account::of_instructions_al
       joules[i].of_lanes += weight * j.of_lanes;
     }
   }
-  return joules;
 }
 
-instruction_joules energy_account::by_instruction(std::uint32_t launch, const launch_counts& counts,
-                                                  const energy_metrics& whole,
-                                                  const std::vector<const block_counts*>& of_blocks) {
+const instruction_joules& energy_account::by_instruction(std::uint32_t launch, const launch_counts& counts,
+                                                         const energy_metrics& whole,
+                                                         const std::vector<const block_counts*>& of_blocks) {
   const launch_code& code = counts.code;
+  launch_costs& costs = with_all_sms(launch);
   instruction_traffic of_none;
-  for (const sm_events& of : with_all_sms(launch).sms)
+  for (const sm_events& of : costs.sms)
     if (const instruction_traffic* t = sms_[of.sm]->l1.other_traffic.find(launch)) of_none.add(*t);
-  std::vector<execution_joules> alone;
-  instruction_joules joules;
+  instruction_joules& joules = joules_;
+  joules.of.clear();
+  joules.of_blocks.clear();
   if (code.program != nullptr) {
-    const std::vector<instruction_energy>& energies = prices_of_program(*code.program)->energies;
+    const std::vector<instruction_energy>& energies = prices_of_launch(costs, *code.program).energies;
     joules.of.reserve(code.counts.size());
     if (ledger_ == nullptr && of_blocks.empty()) {
       for (std::size_t i = 0; i < code.counts.size(); ++i) joules.of.push_back(alone_of(energies[i], code, i).sum());
     } else {
-      alone = of_instructions_alone(launch, code, energies);
-      for (const execution_joules& j : alone) joules.of.push_back(j.sum());
+      fill_executions(launch, code, energies);
+      for (const execution_joules& j : executions_) joules.of.push_back(j.sum());
     }
   }
-  const launch_demands demands(code, prices_);
-  demand other;
+  if (demands_ == nullptr) demands_ = std::make_shared<launch_demands>();
+  launch_demands& demands = *demands_;
+  demands.assign(code, prices_);
+  energy_demand other;
   other.add(of_none, prices_);
   using unit = energy_unit;
   division d(demands, other);
-  const auto share = [&d](double of, double demand::*by) { d.share(of, by); };
-  share(whole.by_class[energy_class::replays], &demand::replays);
-  share(whole.by_unit[unit::shared_memory], &demand::shared);
-  share(whole.by_unit[unit::constant_cache], &demand::constant);
-  share(whole.by_unit[unit::tlb], &demand::tlb);
-  share(whole.by_unit[unit::l1], &demand::l1);
-  share(whole.by_unit[unit::interconnect], &demand::interconnect);
-  share(whole.by_unit[unit::l2], &demand::l2);
+  const auto share = [&d](double of, double energy_demand::*by) { d.share(of, by); };
+  share(whole.by_class[energy_class::replays], &energy_demand::replays);
+  share(whole.by_unit[unit::shared_memory], &energy_demand::shared);
+  share(whole.by_unit[unit::constant_cache], &energy_demand::constant);
+  share(whole.by_unit[unit::tlb], &energy_demand::tlb);
+  share(whole.by_unit[unit::l1], &energy_demand::l1);
+  share(whole.by_unit[unit::interconnect], &energy_demand::interconnect);
+  share(whole.by_unit[unit::l2], &energy_demand::l2);
   const double written = dram_share_of_writes(counts.beside_sms) * whole.by_unit[unit::dram];
-  share(whole.by_unit[unit::dram] - written, &demand::dram_read);
-  share(written, &demand::dram_write);
-  share(whole.by_unit[unit::context], &demand::executed);
+  share(whole.by_unit[unit::dram] - written, &energy_demand::dram_read);
+  share(written, &energy_demand::dram_write);
+  share(whole.by_unit[unit::context], &energy_demand::executed);
   d.add_to(joules, code);
   for (const block_counts* blocks : of_blocks) {
     double sum = 0;
-    demand asked;
+    energy_demand asked;
     asked.add(blocks->moved, prices_);
     for (std::uint32_t i = 0; i < code.counts.size(); ++i) {
       const execution_count& own = blocks->at(i);
       if (own.warps == 0) continue;
       if (code.program->code[i].has_constant) asked.constant += static_cast<double>(own.warps);
       const profile_counts& all = code.counts[i].counts;
-      sum += static_cast<double>(own.warps) * alone[i].of_warps / static_cast<double>(all[launch_profile::executed]);
+      sum +=
+          static_cast<double>(own.warps) * executions_[i].of_warps / static_cast<double>(all[launch_profile::executed]);
       if (own.lanes != 0)
-        sum += static_cast<double>(own.lanes) * alone[i].of_lanes / static_cast<double>(all[launch_profile::lanes]);
+        sum +=
+            static_cast<double>(own.lanes) * executions_[i].of_lanes / static_cast<double>(all[launch_profile::lanes]);
     }
     joules.of_blocks.push_back(sum + d.of(asked));
   }

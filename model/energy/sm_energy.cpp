@@ -23,7 +23,7 @@ std::uint64_t replays_of(const issue_counters& c) { return c.shared_replays + c.
 }  // namespace
 
 energy_account::launch_costs& energy_account::costs_of(std::uint32_t launch) {
-  while (launch >= launches_.size()) launches_.emplace_back();
+  if (launch >= launches_.size()) launches_.resize(std::size_t{launch} + 1);
   return launches_[launch];
 }
 
@@ -43,25 +43,24 @@ const energy_account::price_list& energy_account::prices_of_launch(std::uint32_t
 
 const energy_account::price_list& energy_account::prices_of_launch(launch_costs& costs,
                                                                    const decoded_program& program) {
-  if (costs.prices == nullptr) costs.prices = prices_of_program(program);
+  if (costs.prices == nullptr) costs.prices = &prices_of_program(program);
   return *costs.prices;
 }
 
 // Launches of one kernel share its program.
-std::shared_ptr<const energy_account::price_list> energy_account::prices_of_program(const decoded_program& program) {
-  std::shared_ptr<const price_list>& known = price_lists_[&program];
-  if (known != nullptr) return known;
-  auto list = std::make_shared<price_list>();
-  list->energies = energies_of(program, prices_);
+const energy_account::price_list& energy_account::prices_of_program(const decoded_program& program) {
+  const auto [known, unknown] = price_lists_.try_emplace(&program);
+  price_list& list = known->second;
+  if (!unknown) return list;
+  list.energies = energies_of(program, prices_);
   std::map<std::pair<double, double>, std::size_t> found;
-  for (const instruction_energy& e : list->energies) {
+  for (const instruction_energy& e : list.energies) {
     const instruction_price p = {prices_.instruction_pj + e.unit_per_warp, e.unit_per_lane + e.registers_per_lane};
-    const auto [at, is_new] = found.try_emplace({p.executed, p.lanes}, list->prices.size());
-    if (is_new) list->prices.push_back(p);
-    list->price_of.push_back(at->second);
+    const auto [at, is_new] = found.try_emplace({p.executed, p.lanes}, list.prices.size());
+    if (is_new) list.prices.push_back(p);
+    list.price_of.push_back(at->second);
   }
-  known = list;
-  return known;
+  return list;
 }
 
 void energy_account::add_instruction(sums& to, const instruction_energy& e, std::uint64_t warps,
@@ -97,25 +96,33 @@ void energy_account::memory_joules::add_to(sums& all) const {
 }
 
 energy_account::memory_joules energy_account::in_memory_of(std::uint32_t launch, unsigned sm) const {
-  const auto& m = *sms_[sm];
+  sm_events e;
+  e.find_memory(*sms_[sm], launch);
+  return in_memory_of(e);
+}
+
+energy_account::memory_joules energy_account::in_memory_of(const sm_events& known) const {
   const energy_parameters& p = prices_;
   memory_joules j;
-  const shared_memory_counters& s = m.shared_memory.counters.at(launch);
-  j.shared = joules(s.load_transactions + s.store_transactions + s.atomic_transactions + s.operand_passes, p.shared_pj);
-  j.constants = joules(m.constant_cache.counters.at(launch).accesses, p.constant_pj);
-  j.translations = joules(m.load_store_unit.tlb.counters.at(launch).accesses, p.tlb_pj);
-  const l1_counters& c = m.l1.counters.at(launch);
-  const std::uint64_t fetched = c.reads - (c.hits - c.write_hits) - c.pending_hits;
-  const double delivered = static_cast<double>(c.delivered_words) / words_per_sector;
-  j.l1 = joules(delivered, p.l1_read_hit_pj) + joules(fetched, p.l1_read_miss_pj) +
-         joules(c.write_hits, p.l1_write_hit_pj) + joules(c.writes - c.write_hits, p.l1_write_miss_pj);
-  // A header for each packet; a flit for each sector that travels with it; an atomic has a flit of operands and one of
-  // results.
-  const std::uint64_t flits = c.read_requests + c.write_requests + c.atomics + c.fills + c.writes + 2 * c.atomics +
-                              c.instruction_requests + c.instruction_sectors + c.bulk_reads + c.bulk_writes +
-                              c.bulk_sectors;
-  j.requests = joules(flits, p.flit_pj);
-  if (m.cluster_port != nullptr) j.requests += joules(m.cluster_port->counters.at(launch).flits, p.cluster_flit_pj);
+  if (const shared_memory_counters* s = known.shared; s != nullptr)
+    j.shared =
+        joules(s->load_transactions + s->store_transactions + s->atomic_transactions + s->operand_passes, p.shared_pj);
+  if (known.constants != nullptr) j.constants = joules(known.constants->accesses, p.constant_pj);
+  if (known.translations != nullptr) j.translations = joules(known.translations->accesses, p.tlb_pj);
+  if (known.l1 != nullptr) {
+    const l1_counters& c = *known.l1;
+    const std::uint64_t fetched = c.reads - (c.hits - c.write_hits) - c.pending_hits;
+    const double delivered = static_cast<double>(c.delivered_words) / words_per_sector;
+    j.l1 = joules(delivered, p.l1_read_hit_pj) + joules(fetched, p.l1_read_miss_pj) +
+           joules(c.write_hits, p.l1_write_hit_pj) + joules(c.writes - c.write_hits, p.l1_write_miss_pj);
+    // A header for each packet; a flit for each sector that travels with it; an atomic has a flit of operands and one
+    // of results.
+    const std::uint64_t flits = c.read_requests + c.write_requests + c.atomics + c.fills + c.writes + 2 * c.atomics +
+                                c.instruction_requests + c.instruction_sectors + c.bulk_reads + c.bulk_writes +
+                                c.bulk_sectors;
+    j.requests = joules(flits, p.flit_pj);
+  }
+  if (known.cluster != nullptr) j.requests += joules(known.cluster->flits, p.cluster_flit_pj);
   return j;
 }
 
@@ -155,7 +162,7 @@ sums energy_account::in_sms(energy_metrics& m, std::uint32_t launch, const launc
     m.active_sms.push_back({of.sm, joules - of.memory.requests, of.memory.requests});
   }
   if (code.program == nullptr) return all;
-  const std::vector<instruction_energy>& energies = prices_of_program(*code.program)->energies;
+  const std::vector<instruction_energy>& energies = prices_of_launch(costs, *code.program).energies;
   for (std::size_t i = 0; i < code.counts.size(); ++i) {
     const profile_counts& c = code.counts[i].counts;
     if (c[launch_profile::executed] != 0)
@@ -182,7 +189,7 @@ double energy_account::joules_of(std::uint32_t launch, launch_costs& costs, sm_e
   const std::uint64_t events = known.count(*sms_[known.sm], launch);
   if (known.events == events) return known.joules;
   known.events = events;
-  known.memory = in_memory_of(launch, known.sm);
+  known.memory = in_memory_of(known);
   known.joules = joules(1.0, instruction_pj(launch, costs, known)) + joules(known.replays, prices_.instruction_pj) +
                  known.memory.sum();
   return known.joules;
@@ -192,8 +199,11 @@ double energy_account::joules_of(std::uint32_t launch, launch_costs& costs, sm_e
 double energy_account::instruction_pj(std::uint32_t launch, launch_costs& costs, sm_events& known) {
   const launch_profile& profile = sms_[known.sm]->profiles.at(launch);
   const price_list& list = prices_of_launch(costs, *profile.program());
-  if (costs.ended && known.instructions.is_new()) return once_.of(known.executed, profile, list);
-  return known.instructions.up_to(known.executed, profile, list);
+  constexpr std::size_t short_program = 32;  // of which all is added as fast as what is new
+  if (profile.has_overflowed() || profile.size() <= short_program || (costs.ended && known.instructions == nullptr))
+    return once_.of(known.executed, profile, list);
+  if (known.instructions == nullptr) known.instructions = std::make_unique<instruction_sum>();
+  return known.instructions->up_to(known.executed, profile, list);
 }
 
 double energy_account::instruction_sum::of(std::uint64_t executed, const launch_profile& profile,
@@ -233,8 +243,6 @@ void energy_account::instruction_sum::changed_runs::assign(const changed_runs& o
 // that they have executed before, straight code goes on behind them, in as many places as warps are.
 double energy_account::instruction_sum::up_to(std::uint64_t executed, const launch_profile& profile,
                                               const price_list& list) {
-  constexpr std::size_t short_program = 32;  // of which all is added as fast as what is new
-  if (profile.has_overflowed() || profile.size() <= short_program) return of(executed, profile, list);
   seen_.resize(profile.size());
   of_price_.resize(list.prices.size());
   std::uint64_t left = executed - executed_;
@@ -321,28 +329,36 @@ void energy_account::sm_events::find_issue(const heddle::sm& of, std::uint32_t l
     if (const issue_counters* i = p.account.counters.find(launch)) issue.at(issues++) = i;
 }
 
-// Sums of counters that only grow: if it is what it was, so is each of them. Those that are left out grow with others.
-std::uint64_t energy_account::sm_events::count(const heddle::sm& of, std::uint32_t launch) {
+void energy_account::sm_events::find_memory(const heddle::sm& of, std::uint32_t launch) {
   const auto find = [launch](const auto*& known, const auto& counters) {
     if (known == nullptr) known = counters.find(launch);
-    return known != nullptr;
   };
+  find(shared, of.shared_memory.counters);
+  find(constants, of.constant_cache.counters);
+  find(translations, of.load_store_unit.tlb.counters);
+  find(l1, of.l1.counters);
+  if (of.cluster_port != nullptr) find(cluster, of.cluster_port->counters);
+}
+
+// Sums of counters that only grow: if it is what it was, so is each of them. Those that are left out grow with others.
+std::uint64_t energy_account::sm_events::count(const heddle::sm& of, std::uint32_t launch) {
   executed = replays = 0;
   if (issues != of.partitions.size()) find_issue(of, launch);
   for (unsigned i = 0; i < issues; ++i) {
     executed += issue[i]->inst_executed;
     replays += replays_of(*issue[i]);
   }
+  find_memory(of, launch);
   std::uint64_t all = executed + replays;
-  if (find(shared, of.shared_memory.counters))
+  if (shared != nullptr)
     all +=
         shared->load_transactions + shared->store_transactions + shared->atomic_transactions + shared->operand_passes;
-  if (find(constants, of.constant_cache.counters)) all += constants->accesses;
-  if (find(translations, of.load_store_unit.tlb.counters)) all += translations->accesses;
-  if (find(l1, of.l1.counters))
+  if (constants != nullptr) all += constants->accesses;
+  if (translations != nullptr) all += translations->accesses;
+  if (l1 != nullptr)
     all += l1->accesses + l1->delivered_words + l1->fills + l1->read_requests + l1->write_requests + l1->atomics +
            l1->instruction_requests + l1->instruction_sectors + l1->bulk_reads + l1->bulk_writes + l1->bulk_sectors;
-  if (of.cluster_port != nullptr && find(cluster, of.cluster_port->counters)) all += cluster->flits;
+  if (cluster != nullptr) all += cluster->flits;
   return all;
 }
 

@@ -52,11 +52,11 @@ void fill_lines(kernel_metrics& k, const resident_launch& l, const launch_code& 
     line.thread_executed += all.lanes;
     line.warp_cycles.add(all.cycles);
     line.warp_states.add(all.stalls);
+    if (!joules.empty()) line.joules += joules[i];
     if (!accesses_memory(d)) continue;
     line.accesses += all.executed;
     line.memory.add(code.counts[i].traffic, requested_bytes(d, all));
   }
-  for (std::size_t i = 0; i < joules.size(); ++i) lines[l.program->code[i].line].joules += joules[i];
   for (auto& [number, line] : lines) {
     line.line = number;
     if (l.program->source) fill_source(line, *l.program->source, k.name);
@@ -182,7 +182,7 @@ kernel_metrics kernel_of(const gpu& g, const grid_record& grid, energy_account& 
   if (l.program->spill_bytes != 0)
     k.spills = {l.program->spill_bytes, l.program->register_limit, l.program->register_limit_of};
   if (g.config().energy.account) k.energy = energy.of_launch(l.launch_id, s.counts, k.start_cycle, k.end_cycle);
-  const std::vector<double> joules = joules_of(k, energy, s.counts).of;
+  const std::vector<double>& joules = joules_of(k, energy, s.counts).of;
   fill_lines(k, l, s.counts.code, joules);
   if (texts != nullptr) fill_code(k, g, l, joules, *texts);
   return k;

@@ -66,6 +66,9 @@ void write_joules(json_writer& w, const char* key, const joules_by<E>& joules) {
   w.end_object();
 }
 
+unsigned first_sm(const energy_metrics& e) { return e.active_sms.empty() ? 0 : e.active_sms.front().sm; }
+
+// Without what write_by_sm() writes, which comes behind it.
 void write_energy(json_writer& w, const energy_metrics& e) {
   const energy_total& total = e;
   w.again_or(total, [&] {
@@ -78,10 +81,13 @@ void write_energy(json_writer& w, const energy_metrics& e) {
     write_joules(w, "by_class", e.by_class);
     w.member("idle_sm_joules", e.idle_sm_joules);
   });
-  // From the first SM that worked to the last: a small launch is in few of many.
-  const unsigned first = e.active_sms.empty() ? 0 : e.active_sms.front().sm;
-  w.member("first_sm", first).key("by_sm").begin_array();
-  unsigned next = first;
+  w.member("first_sm", first_sm(e));
+}
+
+// From the first SM that worked to the last: a small launch is in few of many.
+void write_by_sm(json_writer& w, const energy_metrics& e) {
+  w.key("by_sm").begin_array();
+  unsigned next = first_sm(e);
   for (const sm_joules& s : e.active_sms) {
     w.values(e.idle_sm_joules, s.sm - next).value(s.total);
     next = s.sm + 1;
@@ -89,21 +95,25 @@ void write_energy(json_writer& w, const energy_metrics& e) {
   w.end_array();
 }
 
-struct line_joules {
-  std::uint64_t line;
+/// The energy of an SM or of a line, by number.
+struct part_joules {
+  std::uint64_t number;
   double joules;
 };
 
-// Lines in the order of the kernel's `lines`. `by_line`: room for their energies.
-void write_kernel_energy(json_writer& w, const kernel_metrics& k, std::vector<line_joules>& by_line) {
+// Lines in the order of the kernel's `lines`. `parts`: room for what the text of the SMs and the lines is made of.
+void write_kernel_energy(json_writer& w, const kernel_metrics& k, std::vector<part_joules>& parts) {
   w.key("energy").begin_object();
   write_energy(w, k.energy);
-  w.member("after_end_joules", k.energy.after_end_joules);
-  by_line.clear();
-  for (const line_metrics& l : k.lines) by_line.push_back({l.line, l.joules});
-  w.key("by_line").again_or(by_line, [&] {
-    w.begin_object();
-    for (const line_joules& l : by_line) w.member(l.line, l.joules);
+  parts.clear();
+  parts.push_back({k.energy.active_sms.size(), k.energy.idle_sm_joules});
+  for (const sm_joules& s : k.energy.active_sms) parts.push_back({s.sm - first_sm(k.energy), s.total});
+  parts.push_back({0, k.energy.after_end_joules});
+  for (const line_metrics& l : k.lines) parts.push_back({l.line, l.joules});
+  w.again_or(parts, [&] {
+    write_by_sm(w, k.energy);
+    w.member("after_end_joules", k.energy.after_end_joules).key("by_line").begin_object();
+    for (const line_metrics& l : k.lines) w.member(l.line, l.joules);
     w.end_object();
   });
   if (!k.joules_over_time.empty()) {
@@ -122,7 +132,7 @@ void write_line_memory(json_writer& w, const line_metrics& l) {
   w.end_object();
 }
 
-void write_kernel(json_writer& w, const kernel_metrics& k, std::vector<line_joules>& by_line) {
+void write_kernel(json_writer& w, const kernel_metrics& k, std::vector<part_joules>& parts) {
   w.begin_object();
   w.member("name", k.name).member("launch", k.launch).member("stream", k.stream);
   write_list(w, "grid", k.grid);
@@ -155,7 +165,7 @@ void write_kernel(json_writer& w, const kernel_metrics& k, std::vector<line_joul
   if (!k.memory.cluster.none()) write_counts(w, "cluster", k.memory.cluster);
   w.end_object();
   write_extremes(w, k);
-  if (k.energy.known) write_kernel_energy(w, k, by_line);
+  if (k.energy.known) write_kernel_energy(w, k, parts);
   w.member("file", k.file);
   w.key("lines").begin_array();
   for (const line_metrics& l : k.lines) {
@@ -267,6 +277,7 @@ void write_watts(json_writer& w, const energy_metrics& e) {
 void write_run_energy(json_writer& w, const run_metrics& m) {
   w.key("energy").begin_object();
   write_energy(w, m.energy);
+  write_by_sm(w, m.energy);
   write_watts(w, m.energy);
   if (!m.power.joules.empty()) {
     std::vector<std::uint64_t> milliwatts;
@@ -322,10 +333,10 @@ std::string to_json(const run_metrics& m) {
   if (m.snapshot) w.member("snapshot_cycle", m.cut_cycle);
   write_gpu(w, m.config);
   w.member("cycles", m.cycles);
-  std::vector<line_joules> by_line;
+  std::vector<part_joules> parts;
   w.key("kernels").begin_array();
   for (const auto& k : m.kernels) {
-    write_kernel(w, k, by_line);
+    write_kernel(w, k, parts);
     if (&k == &m.kernels.front()) reserve_for_kernels(w, m.kernels.size());
   }
   w.end_array();

@@ -41,6 +41,12 @@ bool is_plain(std::string_view text) {
   }
 }
 
+// Both halves of the product of two numbers.
+std::uint64_t folded_product(std::uint64_t a, std::uint64_t b) {
+  const unsigned __int128 product = static_cast<unsigned __int128>(a) * b;
+  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+}
+
 // Tables of texts, by a hash of what they say. There are some 500 keys, and few should share a place.
 template <unsigned Bits>
 struct hashed {
@@ -65,6 +71,11 @@ void json_writer::put(std::string_view text) {
   if (__builtin_expect(text.size() > parts_bytes - parts_size_, 0)) return put_long(text);
   std::memcpy(parts_.data() + parts_size_, text.data(), text.size());
   parts_size_ += text.size();
+}
+
+inline void json_writer::put(char c) {
+  if (__builtin_expect(parts_size_ == parts_bytes, 0)) put_parts();
+  parts_[parts_size_++] = c;
 }
 
 // `text` has padded_bytes characters, of which `size` count. Copying all of them is cheaper than a call.
@@ -127,11 +138,15 @@ json_writer::known_text& json_writer::find(const void* kind, const void* numbers
   if (texts_.empty()) texts_.resize(hashed_texts::size);
   const auto* const all = static_cast<const std::byte*>(numbers);
   std::uint64_t of = reinterpret_cast<std::uintptr_t>(kind) + margin_size_ + (first_ ? 1 : 0) + (after_key_ ? 2 : 0);
-  for (std::size_t i = 0; i < bytes; i += sizeof of) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, all + i, sizeof word);
-    of = (of ^ word) * 0xff51afd7ed558ccd;
-    of ^= of >> 32;
+  std::size_t left = bytes;
+  for (const std::byte* at = all; left != 0;) {
+    std::uint64_t words[2] = {};
+    const std::size_t now = std::min(left, sizeof words);
+    if (now == sizeof words) std::memcpy(words, at, sizeof words);
+    else std::memcpy(words, at, sizeof words[0]);
+    of = folded_product(of ^ words[0], words[1] ^ 0xff51afd7ed558ccd);
+    at += now;
+    left -= now;
   }
   const auto same = [&](const known_text& known) {
     return known.kind == kind && known.margin == margin_size_ && known.first == first_ &&
@@ -197,8 +212,7 @@ json_writer& json_writer::value(double number) {
 json_writer& json_writer::whole(std::uint64_t number) {
   if (number > 9) return raw(text_of(number));
   separate();
-  if (parts_size_ == parts_bytes) put_parts();
-  parts_[parts_size_++] = static_cast<char>('0' + number);
+  put(static_cast<char>('0' + number));
   return *this;
 }
 
@@ -241,7 +255,9 @@ json_writer& json_writer::runs(const std::vector<T>& numbers) {
 json_writer& json_writer::values(const std::vector<double>& numbers) { return runs(numbers); }
 json_writer& json_writer::values(const std::vector<std::uint64_t>& numbers) { return runs(numbers); }
 
-json_writer& json_writer::values(double number, std::size_t times) { return tokens(text_of(number), times); }
+json_writer& json_writer::values(double number, std::size_t times) {
+  return times == 0 ? *this : tokens(text_of(number), times);
+}
 
 // Elements of an array. What has been written is copied, twice as much each time.
 json_writer& json_writer::tokens(std::string_view token, std::size_t times) {
@@ -266,7 +282,8 @@ json_writer& json_writer::tokens(std::string_view token, std::size_t times) {
 json_writer& json_writer::value(bool truth) { return raw(truth ? "true" : "false"); }
 
 json_writer& json_writer::open(char bracket) {
-  raw(std::string_view(&bracket, 1));
+  separate();
+  put(bracket);
   nesting_ += bracket;
   margin_size_ += 2;
   if (margin_size_ > margin_.size()) margin_.append(2, ' ');
@@ -279,7 +296,7 @@ json_writer& json_writer::close(char bracket) {
   nesting_.pop_back();
   margin_size_ -= 2;
   if (!first_ && !in_line) put(std::string_view(margin_).substr(1, margin_size_ - 1));
-  put(std::string_view(&bracket, 1));
+  put(bracket);
   first_ = false;
   return *this;
 }

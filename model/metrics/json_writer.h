@@ -122,6 +122,7 @@ class json_writer {
   std::string_view text_of(double number);
   std::string_view text_of(std::uint64_t number);
   void put(std::string_view text);
+  void put(char c);
   void put_padded(const char* text, std::size_t size);
   void put_long(std::string_view text);
   void put_parts();

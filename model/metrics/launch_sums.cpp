@@ -129,10 +129,12 @@ launch_sums sums_of(const gpu& g, std::uint32_t launch) {
   return sums;
 }
 
-instruction_joules joules_of(const kernel_metrics& k, energy_account& energy, const launch_counts& counts,
-                             const std::vector<const block_counts*>& of_blocks) {
-  if (!k.energy.known) return {};
-  instruction_joules joules = energy.by_instruction(narrow<std::uint32_t>(k.launch), counts, k.energy, of_blocks);
+const instruction_joules& joules_of(const kernel_metrics& k, energy_account& energy, const launch_counts& counts,
+                                    const std::vector<const block_counts*>& of_blocks) {
+  static const instruction_joules none;
+  if (!k.energy.known) return none;
+  const instruction_joules& joules =
+      energy.by_instruction(narrow<std::uint32_t>(k.launch), counts, k.energy, of_blocks);
   double sum = 0;
   for (const double j : joules.of) sum += j;
   const double dynamic = k.energy.total_joules - k.energy.static_joules;

@@ -66,8 +66,8 @@ struct launch_sums {
 /// The sums of `launch` up to now. `cycles` is not set.
 launch_sums sums_of(const gpu& g, std::uint32_t launch);
 /// Dynamic energy of each instruction of a kernel, and of what these of its blocks have executed, J; empty if it is not
-/// known.
-instruction_joules joules_of(const kernel_metrics& k, energy_account& energy, const launch_counts& counts,
-                             const std::vector<const block_counts*>& of_blocks = {});
+/// known. Valid until the next call.
+const instruction_joules& joules_of(const kernel_metrics& k, energy_account& energy, const launch_counts& counts,
+                                    const std::vector<const block_counts*>& of_blocks = {});
 
 }  // namespace heddle

@@ -139,7 +139,7 @@ void fill_repeated_energies(run_metrics& r, const gpu& g, energy_account& energy
     std::vector<const block_counts*> of_blocks;
     for (const ended_work& work : flushes)
       if (work.executed != nullptr) of_blocks.push_back(&work.executed->counts);
-    const instruction_joules joules = joules_of(kernel, energy, counts, of_blocks);
+    const instruction_joules& joules = joules_of(kernel, energy, counts, of_blocks);
     if (joules.of_blocks.size() != of_blocks.size()) continue;  // the energy is not known
     const double mean = ratio(kernel.energy.total_joules - kernel.energy.static_joules, executed_in(counts.code));
     auto counted = joules.of_blocks.begin();
