@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""No source, and no code block of a page, uses what IEEE 1666-2023 (SystemC 3.0) or an earlier standard has deprecated, so that a build with
+"""No source, and no code block of a page, uses what IEEE 1666-2023 (SystemC 3.0) or an earlier standard has deprecated or removed, so that a build with
 SystemC 3.0 needs no SC_ALLOW_DEPRECATED_IEEE_API. `check_deprecated.py [--self-test]`"""
 import re
 import sys
@@ -14,6 +14,7 @@ DEPRECATED = {
     'sc_sensitive_pos': 'sensitive << port.pos()', 'sc_sensitive_neg': 'sensitive << port.neg()', 'notify_delayed': 'notify(SC_ZERO_TIME)',
     'end_module': 'sc_module_name', 'sc_set_default_time_unit': 'sc_time with a unit', 'sc_get_default_time_unit': 'sc_time with a unit',
     'sc_simulation_time': 'sc_time_stamp', 'get_data_ref': 'read', 'get_new_value': 'read', 'sc_string': 'std::string',
+    'sc_type_index': 'std::type_index (3.0 has no other)',
 }
 NAME = re.compile(r'\b(' + '|'.join(DEPRECATED) + r')\b')
 # The one place that chooses by SystemC's version.

@@ -7,6 +7,7 @@
 #include <memory>
 #include <systemc>
 #include <tlm>
+#include <typeindex>
 
 namespace heddle {
 
@@ -36,7 +37,7 @@ class blocking_target_socket final
   [[nodiscard]] const forward& get_base_interface() const override { return *this; }
 
   [[nodiscard]] unsigned get_bus_width() const override { return 32; }
-  [[nodiscard]] sc_core::sc_type_index get_protocol_types() const override { return typeid(Types); }
+  [[nodiscard]] std::type_index get_protocol_types() const override { return typeid(Types); }
   [[nodiscard]] tlm::tlm_socket_category get_socket_category() const override { return tlm::TLM_TARGET_SOCKET; }
 
  private:
@@ -81,7 +82,7 @@ class blocking_initiator_socket final
   [[nodiscard]] const backward& get_base_interface() const override { return answers_; }
 
   [[nodiscard]] unsigned get_bus_width() const override { return 32; }
-  [[nodiscard]] sc_core::sc_type_index get_protocol_types() const override { return typeid(Types); }
+  [[nodiscard]] std::type_index get_protocol_types() const override { return typeid(Types); }
   [[nodiscard]] tlm::tlm_socket_category get_socket_category() const override { return tlm::TLM_INITIATOR_SOCKET; }
 
  private:
