@@ -43,8 +43,8 @@ install(DIRECTORY testbench/python/heddle DESTINATION lib/python3/dist-packages 
 install(DIRECTORY docs/ DESTINATION ${heddle_data}/docs COMPONENT docs
   FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.png" PATTERN "*.json" PATTERN "*.rdl"
   PATTERN "*.ipynb" PATTERN "*.cu" PATTERN "*.ptx")
-install(DIRECTORY testbench/cosim testbench/parts DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/heddle/examples COMPONENT docs
-  FILES_MATCHING PATTERN "*.cpp" PATTERN "*.h" PATTERN "*.v")
+install(DIRECTORY testbench/cosim testbench/parts testbench/standards DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/heddle/examples COMPONENT docs
+  FILES_MATCHING PATTERN "*.cpp" PATTERN "*.h" PATTERN "*.v" PATTERN "*.presets")
 install(FILES README.md DESTINATION ${heddle_data} COMPONENT docs)
 file(CREATE_LINK ../../heddle/docs ${made}/pages SYMBOLIC)
 install(FILES ${made}/pages DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/heddle COMPONENT docs)

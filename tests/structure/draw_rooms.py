@@ -14,7 +14,7 @@ PER_COLUMN = 20                   # letters that a line of text has in a box of 
 
 # First and last column, row from the ground up, title, what it holds, rooms. A room in no box, or in two, is a fault.
 BOXES = (
-    (0, 3, 0, 'config, isa, hash', 'parameters and INI files; machine instructions and opcodes; hashes', ('model/config', 'model/isa', 'model/hash')),
+    (0, 3, 0, 'config, cci, isa, hash', 'parameters, INI files, CCI; machine instructions and opcodes; hashes', ('model/config', 'model/cci', 'model/isa', 'model/hash')),
     (0, 0, 1, 'frontend/ptx', 'PTX to machine code', ('model/frontend/ptx',)),
     (1, 1, 1, 'frontend/sass_trace', 'recorded kernels', ('model/frontend/sass_trace',)),
     (2, 2, 1, 'occupancy', 'blocks that fit an SM; its resource account', ('model/occupancy',)),
@@ -41,7 +41,7 @@ BOXES = (
     (5, 5, 7, 'correlate, whatif', 'real chips; changes of the machine', ('testbench/correlate', 'testbench/energy', 'testbench/sampling', 'testbench/sampling/compare', 'testbench/sampling/launches', 'testbench/sampling/strata', 'testbench/whatif')),
     (5, 6, 8, 'program', 'the commands of heddle', ('testbench/program',)),
     (7, 7, 8, 'cuda', 'CUDA\'s libraries', ('testbench/cuda',)),
-    (5, 7, 9, 'cosim, parts, workloads', 'Heddle with other IP; single units; kernels and their data', ('testbench/cosim', 'testbench/parts', 'testbench/workloads')),
+    (5, 7, 9, 'cosim, parts, standards, workloads', 'Heddle with other IP and standards; single units; kernels and their data', ('testbench/cosim', 'testbench/parts', 'testbench/standards', 'testbench/workloads')),
 )
 ROWS = 1 + max(box[2] for box in BOXES)
 FIRST_OF_TESTBENCH = 5

@@ -13,7 +13,7 @@
 #include "heddle/gpu/gpu.h"
 #include "heddle/gpu/host/host_registers.h"
 #include "heddle/tlm/port/width_adapter.h"
-#include "tests/unit/common/axi_path.h"
+#include "testbench/standards/axi_path.h"
 #include "tests/unit/common/fresh_simulation.h"
 
 namespace heddle {
@@ -69,7 +69,7 @@ struct bus_system {
     tlm_utils::simple_initiator_socket<bus_master, bits> socket{"socket"};
   };
   bus_master master{"master"};
-  foreign::axi_path<bits> path{"path"};
+  standards::axi_path<bits> path{"path"};
   width_adapter<bits, 32> adapter{"adapter"};
 };
 

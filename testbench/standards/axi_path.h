@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A bus of AXI between an initiator and a target of TLM-2.0, as the usual pair of bridges makes one. It uses nothing of
-// Heddle.
+// Models: a bus of AXI between an initiator and a target of TLM-2.0, as the usual pair of bridges makes one. It uses
+// nothing of Heddle.
+// Sockets: target, initiator (LT, as wide as the bus).
+// One cycle: none; a beat takes beat_time, which is annotated.
+// Parameters: the width of the bus; beat_bytes, beat_time. Source: AMBA AXI4 (lanes, strobes, bursts).
 #pragma once
 
 #include <tlm_utils/simple_initiator_socket.h>
@@ -13,7 +16,7 @@
 #include <tlm>
 #include <vector>
 
-namespace foreign {
+namespace standards {
 
 /// The first bridge converts a transaction into a burst: beats of `beat_bytes`, each on the lanes of its address, byte
 /// enables as strobes of a write (a read has none, and its bridge drops the bytes that were not asked for). A
@@ -29,7 +32,8 @@ class axi_path : public sc_core::sc_module {
   }
   tlm_utils::simple_target_socket<axi_path, bits> target{"target"};
   tlm_utils::simple_initiator_socket<axi_path, bits> initiator{"initiator"};
-  unsigned beat_bytes = bus;  // of the next transactions: a power of two, at most the bus
+  unsigned beat_bytes = bus;   // of the next transactions: a power of two, at most the bus
+  sc_core::sc_time beat_time;  // of one beat; annotated to the transaction
   std::uint64_t beats = 0;
   std::uint64_t refused = 0;
 
@@ -46,6 +50,7 @@ class axi_path : public sc_core::sc_module {
     const bool fixed = p.get_streaming_width() < p.get_data_length();
     std::vector<beat> burst = burst_of(p, fixed);
     beats += burst.size();
+    delay += static_cast<double>(burst.size()) * beat_time;
     transfer(p.get_command(), burst, fixed, delay);
     if (p.is_read())
       for (const beat& b : burst)
@@ -106,4 +111,4 @@ class axi_path : public sc_core::sc_module {
   }
 };
 
-}  // namespace foreign
+}  // namespace standards
