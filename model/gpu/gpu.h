@@ -106,11 +106,12 @@ class gpu : public sc_core::sc_module {
 
   void trace(sc_core::sc_trace_file* file) const override;
 
-  /// Nothing is in flight but launches that have not begun: a checkpoint can be taken.
-  friend bool between_launches(const gpu& chip);
-  /// The GPU's state between launches, and before a core cycle of which nothing has happened. It is read into a GPU of
-  /// the same configuration for which the same modules were loaded and the same launches submitted, at the same
-  /// simulated time. Throws state_error if the image is not one of this GPU.
+  /// The state can be described now: all SMs are in step, and nothing is in flight that has no description (a flush of
+  /// the L2, a fault, a reset, requests that a protocol monitor or a random delay holds).
+  friend bool has_image(const gpu& chip);
+  /// The GPU's state before a core cycle of which nothing has happened. It is read into a GPU of the same configuration
+  /// for which the same modules were loaded and the same launches submitted, at the same simulated time. Throws
+  /// state_error if the image is not one of this GPU.
   friend void exchange(gpu& chip, state_image& image);
 
  private:
@@ -123,7 +124,7 @@ class gpu : public sc_core::sc_module {
   std::unique_ptr<gpu_parts> parts_;
 };
 
-bool between_launches(const gpu& chip);
+bool has_image(const gpu& chip);
 void exchange(gpu& chip, state_image& image);
 
 }  // namespace heddle

@@ -34,8 +34,11 @@ class barrier_unit : public sc_core::sc_module {
     blocks_[cta_slot].exchange(image);
     if (of_cluster) clusters_[cta_slot].exchange(image);
   }
-  /// Without blocks on the SM.
-  void exchange(state_image& image) { image(completed); }
+  void exchange(state_image& image) {
+    image(completed);
+    image.each(blocks_);
+    if (has_clusters_) image.each(clusters_);
+  }
   /// The part of the block in the CTA slot of the barrier of its cluster.
   [[nodiscard]] cluster_arrivals& cluster(unsigned cta_slot) { return clusters_[cta_slot]; }
   /// The functions of block_barriers, for the block in the CTA slot.

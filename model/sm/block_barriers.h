@@ -9,6 +9,7 @@
 #include "heddle/isa/instruction.h"
 #include "heddle/simt/warp/context_image.h"
 #include "heddle/simt/warp/warp_state.h"
+#include "heddle/tlm/kernel/state_image.h"
 
 namespace heddle {
 
@@ -37,6 +38,11 @@ class block_barriers {
   void open(unsigned warps, unsigned threads);
   /// Saves the state to a context, or restores it.
   void exchange(simt::context_image& image);
+  void exchange(state_image& image) {
+    image(live_, waiting_, live_threads_, waiters_, waits_at_);
+    if (live_ != 0) image(barriers_);
+    else if (image.reading()) barriers_ = {};
+  }
 
   /// Warp `warp` of the block executed `bar` with the lanes of `mask`. `error` is set if the barrier's number or its
   /// thread count is not allowed.
@@ -63,6 +69,8 @@ class block_barriers {
     std::uint32_t waiters = 0;   // threads that have arrived and wait
     std::uint32_t count = 0;
     std::uint32_t threads = 0;
+
+    void exchange(state_image& image) { image(arrived, waiting, expected, arrivals, waiters, count, threads); }
   };
   bool try_complete(const barrier_rules& rules, unsigned number, barrier_outcome& o);
 

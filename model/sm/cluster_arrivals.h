@@ -6,6 +6,7 @@
 
 #include "heddle/simt/warp/context_image.h"
 #include "heddle/simt/warp/warp_state.h"
+#include "heddle/tlm/kernel/state_image.h"
 
 namespace heddle {
 
@@ -17,6 +18,7 @@ class cluster_arrivals {
   void open(unsigned threads);
   /// Saves the state to a context, or restores it.
   void exchange(simt::context_image& image);
+  void exchange(state_image& image) { image(live_, arrived_, complete_, waiting_, lanes_, lanes_there_); }
 
   /// The lanes of the warp arrive.
   void arrive(unsigned warp, simt::lane_mask lanes);

@@ -308,13 +308,6 @@ void context_engine::end_restoring(cycle_t cycle) {
   resources_.report(t, cta_phase::resumed, cycle);
 }
 
-void context_engine::exchange(state_image& image) {
-  invariant(idle() && saved_.empty() && lines_.in_use() == 0 && in_flight_ == 0 && !port_.nacked(),
-            "a checkpoint while blocks are switched");
-  image.part(name());
-  image(base_);
-}
-
 void context_engine::trace(sc_core::sc_trace_file* file) const {
   const std::string base(name());
   sc_core::sc_trace(file, reinterpret_cast<const unsigned char&>(step_), base + ".step");

@@ -56,7 +56,8 @@ class context_engine : public sc_core::sc_module, public clocked {
     if (step_ != step::idle) clock_.wake_at(clock_.cycle());
   }
   [[nodiscard]] bool idle() const { return step_ == step::idle; }
-  /// When idle, without a context in memory.
+  /// Names the accesses in flight and their transactions.
+  void name_objects(state_image& image);
   void exchange(state_image& image);
   /// For a reset: the blocks that have left do not return.
   void forget() { saved_.clear(); }
@@ -81,11 +82,15 @@ class context_engine : public sc_core::sc_module, public clocked {
     context_transaction* transaction = nullptr;
     unsigned place = no_place;  // in the SM's context area; none for dropped blocks
     std::vector<resident_block> blocks;
+
+    void exchange(state_image& image) { image(transaction, place, blocks); }
   };
   struct line_access {
     l1_access access;
     lsu_transaction transaction;
     std::size_t word = 0;  // position in the image
+
+    void exchange(state_image& image) { image(access, transaction, word); }
   };
 
   friend class l1_port<context_engine>;

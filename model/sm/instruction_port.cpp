@@ -76,10 +76,15 @@ void instruction_port::l1_responds(l1_access& access) {
   observer_.instructions_arrived(address, line_bytes_, cycle);
 }
 
+void instruction_port::name_objects(state_image& image) {
+  reads_.exchange(image);
+  reads_.each_in_use([&image](read& r) { image.name<l1_access>(&r); });
+}
+
 void instruction_port::exchange(state_image& image) {
-  invariant(idle() && reads_.in_use() == 0 && outstanding_ == 0 && !port_.nacked(), "a checkpoint while code is read");
   image.part(name());
-  image(lines_begun_);
+  reads_.each_in_use([&image](read& r) { image(r); });
+  image(port_, lines_, lines_begun_, outstanding_);
 }
 
 void instruction_port::trace(sc_core::sc_trace_file* file) const {

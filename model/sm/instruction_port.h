@@ -43,7 +43,8 @@ class instruction_port : public sc_core::sc_module, public clocked, public instr
   /// Always never: the observer is notified when the line is there.
   cycle_t look_up(std::uint64_t address, cycle_t cycle, std::uint32_t launch) override;
   [[nodiscard]] bool idle() const { return lines_.empty(); }
-  /// When idle.
+  /// Names the reads in flight.
+  void name_objects(state_image& image);
   void exchange(state_image& image);
   void on_cycle(cycle_t cycle) override;
   void trace(sc_core::sc_trace_file* file) const override;
@@ -57,9 +58,16 @@ class instruction_port : public sc_core::sc_module, public clocked, public instr
     std::uint32_t launch;
     unsigned sent = 0;  // bytes of it that were asked for
     unsigned outstanding = 0;
+
+    void exchange(state_image& image) { image(number, address, due, launch, sent, outstanding); }
   };
   struct read : l1_access {
     std::uint64_t number = 0;  // of its line
+
+    void exchange(state_image& image) {
+      l1_access::exchange(image);
+      image(number);
+    }
   };
   [[nodiscard]] line* next();
   bool send(line& l, cycle_t cycle);

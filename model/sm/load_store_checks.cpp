@@ -57,17 +57,45 @@ void load_store_unit::count(const lsu_transaction& t) {
   d->requested_bytes += std::min(requested, sectors * sector_bytes);  // lanes with the same address share bytes
 }
 
+void load_store_unit::name_objects(state_image& image) {
+  hot_.accesses.exchange(image);
+  hot_.accesses.each_in_use([&image](l1_access& a) { image.name(&a); });
+}
+
 void load_store_unit::exchange(state_image& image) {
   hot_state& h = hot_;
-  invariant(idle() && h.streaming == nullptr && h.due.empty() && h.deferred.empty() && h.awaiting_translation.empty() &&
-                h.accesses.in_use() == 0 && !h.l1.nacked(),
-            "a checkpoint while a load/store unit works");
   image.part(name());
-  for (input& in : h.inputs) image(in.next_pick);
-  image(h.next_accept, h.next_input, h.pick_at, h.shared_free, h.constant_free, h.l1_free, h.nacked, h.deferred_nacked,
-        h.starved, h.throttled);
+  h.accesses.each_in_use([&image](l1_access& a) { image(a); });
+  image.each(h.inputs);
+  image(h.next_accept, h.next_input, h.waiting, h.pick_at, h.queued, h.pending, h.shared_free, h.constant_free,
+        h.l1_free, h.streaming, h.nacked, h.deferred_nacked, h.starved, h.throttled);
+  image(h.awaiting_translation, h.deferred, h.due, h.l1);
+  if (h.streaming != nullptr) {
+    image(h.next_line);
+    if (image.reading()) coalesce_lanes(*h.streaming);
+  }
   tlb.exchange(image);
   counters.exchange(image, [&image](std::uint32_t, lsu_counters& c) { image.numbers(c); });
+}
+
+void load_store_unit::clear_undefined() {
+  const auto clear = [](lsu_transaction& t, std::uint32_t lanes) {
+    if (t.kind == lsu_kind::load) t.clear_words(lanes);
+  };
+  for (input& in : hot_.inputs)
+    for (std::size_t k = 0; k < in.queue.size(); ++k) in.queue[k]->clear_answer();
+  for (std::size_t k = 0; k < hot_.awaiting_translation.size(); ++k) {
+    lsu_transaction& t = *hot_.awaiting_translation[k].transaction;
+    clear(t, t.global_mask);
+  }
+  for (unsigned k = hot_.next_line; hot_.streaming != nullptr && k < hot_.lines.count; ++k)
+    clear(*hot_.streaming, hot_.lines.parts[k].lanes);
+  for (std::size_t k = 0; k < hot_.deferred.size(); ++k) clear(*hot_.deferred[k]->transaction, hot_.deferred[k]->lanes);
+  hot_.accesses.each_in_use([&clear](const l1_access& a) {
+    for (const unsigned lane : set_bits(a.lanes))
+      if ((a.missing >> (a.transaction->addresses()[lane] % line_bytes / sector_bytes) & 1) != 0)
+        clear(*a.transaction, 1u << lane);
+  });
 }
 
 void load_store_unit::check_invariants() const {

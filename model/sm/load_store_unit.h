@@ -89,8 +89,11 @@ class load_store_unit : public sc_core::sc_module, public clocked, private phase
   void prefetch_hint(cycle_t cycle, bool distant) const override;
   void trace(sc_core::sc_trace_file* file) const override;
 
-  /// When idle.
+  /// Names its accesses in flight. Before that: `clear_undefined`.
+  void name_objects(state_image& image);
   void exchange(state_image& image);
+  /// Gives what has no value yet in transactions that are queued or in flight a value that says nothing.
+  void clear_undefined();
   /// For a reset, when idle: the first sub-partition is served first.
   void restart() { hot_.next_input = 0; }
 
@@ -104,10 +107,12 @@ class load_store_unit : public sc_core::sc_module, public clocked, private phase
     cycle_t addressed = 0;   // cycle in which the oldest instruction has left the address stage
     std::uint8_t needs = 0;  // paths that the oldest instruction needs
     unsigned queued = 0;     // = queue.size(), for tracing
+    void exchange(state_image& image) { image(queue, next_pick, addressed, needs, queued); }
   };
   struct due_response {
     cycle_t cycle = 0;
     lsu_transaction* transaction = nullptr;
+    void exchange(state_image& image) { image(cycle, transaction); }
   };
 
   void start_of_simulation() override;
@@ -115,6 +120,7 @@ class load_store_unit : public sc_core::sc_module, public clocked, private phase
   struct untranslated {
     lsu_transaction* transaction = nullptr;
     cycle_t ready = 0;
+    void exchange(state_image& image) { image(transaction, ready); }
   };
 
   tlm::tlm_sync_enum nb_transport_fw(lsu_transaction& t, lsu_phase& phase, sc_core::sc_time& delay) override;

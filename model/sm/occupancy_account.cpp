@@ -111,14 +111,17 @@ void occupancy_account::warp_left(std::uint32_t launch, cycle_t cycle) {
 }
 
 void launch_occupancy::exchange(state_image& image) {
-  invariant(blocks == 0 && warps == 0, "a checkpoint while blocks of a launch are on an SM");
-  image(most_blocks, warps_per_block, waiting, arrived, live, ended, filled_later, beside_others, block_cycles,
-        active_cycles, live_over_time, active_over_time);
+  image(most_blocks, warps_per_block, blocks, warps, waiting, arrived, live, ended, filled_later, beside_others,
+        block_cycles, active_cycles, live_over_time, active_over_time);
 }
 
 void occupancy_account::exchange(state_image& image) {
-  invariant(resident_.empty() && blocks_ == 0 && warps_ == 0, "a checkpoint while blocks are on an SM");
-  image(launches_, over_time_);
+  launches_.exchange(image, [&image](std::uint32_t, launch_occupancy& l) {
+    image(l);
+    image.name(&l);
+  });
+  image(resident_, blocks_, warps_, over_time_);
+  if (blocks_ != 0) image(last_);  // otherwise it makes no difference
 }
 
 void occupancy_account::check_invariants() const {

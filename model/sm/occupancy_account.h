@@ -61,7 +61,6 @@ struct launch_occupancy {
   time_series live_over_time{128};
   time_series active_over_time{128};
 
-  /// Without blocks on the SM.
   void exchange(state_image& image);
 };
 
@@ -79,7 +78,6 @@ class occupancy_account {
   [[nodiscard]] const launch_occupancy& of(std::uint32_t launch) const { return launches_.at(launch); }
   /// Resident warps of all launches.
   [[nodiscard]] const time_series& over_time() const { return over_time_; }
-  /// Without blocks on the SM: up to when it was settled makes no difference then.
   void exchange(state_image& image);
 
  private:

@@ -20,6 +20,25 @@ block_demand demand_of(const simt::launch_context& launch) {
   return d;
 }
 
+void resident_block::set_context(unsigned sm) {
+  const cta_transaction& t = *transaction;
+  context.launch = launch;
+  context.index.x = static_cast<std::uint32_t>(t.block % launch->grid.x);
+  context.index.y = static_cast<std::uint32_t>(t.block / launch->grid.x % launch->grid.y);
+  context.index.z = static_cast<std::uint32_t>(t.block / launch->grid.x / launch->grid.y);
+  invariant(launch->recorded() == (t.recording != nullptr), "a block of a recorded launch came without its recording");
+  context.recording = t.recording.get();
+  if (t.recording) {
+    const std::uint32_t* place = t.recording->index();
+    context.index = {place[0], place[1], place[2]};
+  }
+  context.shared = shared.data();
+  context.shared_bytes = launch->shared_bytes;
+  context.sm_id = sm;
+  context.cluster_rank = rank_in_cluster(*launch, context.index);
+  context.cluster_sms = t.cluster_sms ? t.cluster_sms->data() : nullptr;
+}
+
 resource_manager::resource_manager(sc_core::sc_module_name name, unit_clock& clock, const gpu_config& config,
                                    unsigned sm_id, block_supervisor& supervisor)
     : sc_module(name),
@@ -139,21 +158,7 @@ void resource_manager::begin(cta_transaction& t, const block_footprint& footprin
   b.released = false;
   b.waits_for_launch = 0;
   b.shared.assign(std::max(launch.shared_bytes, 1u), 0);
-  b.context.launch = &launch;
-  b.context.index.x = static_cast<std::uint32_t>(t.block % launch.grid.x);
-  b.context.index.y = static_cast<std::uint32_t>(t.block / launch.grid.x % launch.grid.y);
-  b.context.index.z = static_cast<std::uint32_t>(t.block / launch.grid.x / launch.grid.y);
-  invariant(launch.recorded() == (t.recording != nullptr), "a block of a recorded launch came without its recording");
-  b.context.recording = t.recording.get();
-  if (t.recording) {
-    const std::uint32_t* place = t.recording->index();
-    b.context.index = {place[0], place[1], place[2]};
-  }
-  b.context.shared = b.shared.data();
-  b.context.shared_bytes = launch.shared_bytes;
-  b.context.sm_id = sm_id_;
-  b.context.cluster_rank = rank_in_cluster(launch, b.context.index);
-  b.context.cluster_sms = t.cluster_sms ? t.cluster_sms->data() : nullptr;
+  b.set_context(sm_id_);
   t.cta_slot = slot;
   t.warp_ids.clear();
   ++resident_blocks_;
@@ -320,12 +325,6 @@ void resource_manager::report_fault(const std::string& text, cycle_t latency, co
   fault_.details = details;
   fault_.sm = sm_id_;
   messages_.send({&fault_, cta_phase::fault, clock_.domain().delay_until(clock_.cycle() + latency - 1)});
-}
-
-void resource_manager::exchange(state_image& image) {
-  invariant(idle() && unsettled_.empty() && !failed_ && resident_warps_ == 0, "a checkpoint while an SM has blocks");
-  image.part(name());
-  image(resources_, returned_, blocks_begun_, launch_seen_, early_, launch_residency, sm_residency, occupancy);
 }
 
 void resource_manager::restart() {

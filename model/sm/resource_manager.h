@@ -50,6 +50,11 @@ struct resident_block {
   std::uint64_t executed = 0;          // warp instructions of its warps that have left
   bool released = false;               // it lets the next launch of its stream begin
   std::uint64_t waits_for_launch = 0;  // warps of which lanes wait for the end of the launch before, bit per warp
+
+  /// Of a block that is on the SM or swapped out. Its transaction has been read.
+  void exchange(state_image& image);
+  /// The context of a new block on SM `sm`, but for its counts.
+  void set_context(unsigned sm);
 };
 
 /// How long an SM held warps of one launch (or of any launch), and how many blocks completed.
@@ -68,8 +73,10 @@ struct residency {
   [[nodiscard]] std::uint64_t until(cycle_t cycle) const {
     return active_cycles + (warps != 0 && cycle > since ? cycle - since : 0);
   }
-  /// Without warps.
-  void exchange(state_image& image) { image(active_cycles, blocks); }
+  void exchange(state_image& image) {
+    image(active_cycles, blocks, warps);
+    if (warps != 0) image(since);
+  }
 };
 
 /// The services of the SM that the resource manager uses.
@@ -144,7 +151,9 @@ class resource_manager : public sc_core::sc_module, public clocked, public phase
   /// Reports all blocks and warps from now on to `observer`; null switches this off.
   void observe(block_observer* observer) { observer_ = observer; }
   [[nodiscard]] bool idle() const { return resident_blocks_ == 0 && arrivals_.empty(); }
-  /// When idle. Warp slots are free then; resources that the CWD does not know of yet are not.
+  /// A fault has been reported.
+  [[nodiscard]] bool failed() const { return failed_; }
+  /// Before a fault. Names the contexts of the CTA slots.
   void exchange(state_image& image);
   void check_invariants() const;
   per_launch<residency> launch_residency;
@@ -160,6 +169,8 @@ class resource_manager : public sc_core::sc_module, public clocked, public phase
     cycle_t cycle;
     cta_transaction* transaction;
     cta_phase phase;
+
+    void exchange(state_image& image) { image(cycle, transaction, phase); }
   };
   struct returned {
     cycle_t known;  // the CWD counts it as free in dispatches sent from this cycle on
@@ -170,6 +181,8 @@ class resource_manager : public sc_core::sc_module, public clocked, public phase
   struct owner {
     unsigned cta_slot = 0;
     unsigned warp = 0;
+
+    void exchange(state_image& image) { image(cta_slot, warp); }
   };
   void place(cta_transaction& t, cycle_t cycle);
   void meet(cta_transaction& t, cycle_t cycle);
@@ -205,6 +218,8 @@ class resource_manager : public sc_core::sc_module, public clocked, public phase
     cta_transaction* transaction = nullptr;
     unsigned warps = 0;              // whose stores are not all acknowledged
     block_counts* counts = nullptr;  // null: it does not count apart
+
+    void exchange(state_image& image) { image(sequence, transaction, warps, counts); }
   };
   std::vector<unsettled_block> unsettled_;  // completed blocks with outstanding stores
   deferred_effects<resource_manager, message, &resource_manager::deliver> messages_{*this};  // to the CWD

@@ -365,24 +365,6 @@ void sm::check_traffic() const {
   }
 }
 
-void sm::exchange(state_image& image, const launch_finder& launches) {
-  invariant(idle() && deadlock_.empty() && !clock.effects().holds_effects(), "a checkpoint while an SM works");
-  image.part(name());
-  image(shared_fp32_, l1_bytes_);
-  profiles.exchange(image,
-                    [&](std::uint32_t launch, launch_profile& profile) { profile.exchange(image, launches(launch)); });
-  image(resource_manager);
-  for (sub_partition& p : partitions) p.exchange(image, launches);
-  image(second_instruction_cache);
-  for (class instruction_cache& cache : instruction_caches) image(cache);
-  image(load_store_unit, shared_memory);
-  l1.exchange(image);
-  constant_cache.exchange(image);
-  image(context_engine, instruction_port, barrier_unit);
-  if (cluster_port != nullptr) image(*cluster_port);
-  if (tma != nullptr) image(*tma);
-}
-
 void sm::settle_accounts(cycle_t cycle) {
   for (auto& p : partitions) p.settle_accounts(cycle);
   resource_manager.occupancy.settle(cycle);

@@ -86,7 +86,7 @@ class sm : public sc_core::sc_module,
   void waiting_blocks(std::vector<waiting_block>& to) const;
   /// Empties the L1, the constant cache and the instruction caches of an idle SM.
   void empty_caches();
-  /// When idle, without blocks in memory. The state of `clock` is the core clock's.
+  /// The state of `clock` is the core clock's.
   void exchange(state_image& image, const launch_finder& launches);
   /// For a reset: no warp issues anything more, and no fault is known. The CWD takes the blocks off the SM.
   void abandon(cycle_t cycle);
@@ -177,5 +177,12 @@ class sm : public sc_core::sc_module,
   lsu_transaction served_;  // an access of another SM, for the banks of shared memory
   unsigned l1_bytes_ = 0;   // of a unified cache, at the last repartitioning
 };
+
+/// Its state can be described now: no fault is known.
+bool has_image(const sm& s);
+/// Before sm::exchange() of any SM: names the SM's objects in flight.
+void name_objects(sm& s, state_image& image, const launch_finder& launches);
+/// Names instructions of bulk copies that all SMs share.
+void name_bulk_instructions(state_image& image);
 
 }  // namespace heddle

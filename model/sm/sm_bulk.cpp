@@ -57,6 +57,10 @@ std::uint32_t ranks_of(const simt::bulk_request& r, const simt::block_context& o
 
 }  // namespace
 
+void name_bulk_instructions(state_image& image) {
+  for (const isa::instruction* const i : {&byte_store, &half_store, &word_store, &bytes_arrive}) image.name(i);
+}
+
 void sm::bulk_copies(unsigned warp, const isa::instruction& i, simt::lane_mask mask, cycle_t cycle) {
   sub_partition& p = partition_of(warp);
   const unsigned slot = slot_of(warp), cta_slot = resource_manager.cta_slot_of(warp);

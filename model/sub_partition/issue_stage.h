@@ -67,11 +67,8 @@ class issue_stage {
   void prefetch() const;
 
   [[nodiscard]] unit_dispatch& dispatch() { return hot_.dispatch; }
-  /// Without warps, so that none comes behind the last instruction.
   void exchange(state_image& image) {
-    invariant(!hot_.hold.any(), "a checkpoint while warps are kept from memory");
-    image(hot_.dispatch, hot_.last_slot, hot_.replays_until, hot_.last);
-    if (image.reading()) hot_.reuses = nullptr;
+    image(hot_.dispatch, hot_.last_slot, hot_.reuses, hot_.replays_until, hot_.last, hot_.hold);
   }
 
  private:

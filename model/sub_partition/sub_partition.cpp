@@ -151,14 +151,27 @@ void sub_partition::settle_accounts(cycle_t cycle) {
 }
 
 void sub_partition::exchange(state_image& image, const launch_finder& launches) {
-  invariant(idle() && !halted() && departed_.empty() && register_file.in_use() == 0,
-            "a checkpoint while a sub-partition has warps");
+  invariant(!halted(), "a checkpoint after a fault");
   image.part(name());
   image(hot_.warps, scheduler, fetch, dependence, immediate_constants);
   account.exchange(image, launches);
-  image(waits, memory, issue, write_ports_);
+  for (const unsigned slot : set_bits(hot_.warps.active())) exchange_warp(image, slot);
+  image(departed_, waits, memory, issue, write_ports_);
   for (execution_unit& u : units) image(u.input);
   for (execution_unit& u : shared_unit) image(u.input);
+}
+
+void sub_partition::exchange_warp(state_image& image, unsigned slot) {
+  warp_slot& w = hot_.warps[slot];
+  w.exchange_warp(image);
+  if (image.reading()) {
+    w.program = w.launch->decoded.get();
+    w.stream = w.state.block->recording != nullptr ? static_cast<const instruction_stream*>(&recorded_) : &executed_;
+    account.attach(w);
+  }
+  w.state.regs = register_file.exchange(slot, w.stream->registers_kept(*w.launch), image);
+  dependence.exchange(slot, *w.program, image);
+  w.stream->exchange_place(w, image);
 }
 
 void sub_partition::check_invariants() const {

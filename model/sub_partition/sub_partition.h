@@ -99,7 +99,9 @@ class sub_partition final : public sc_core::sc_module, public clocked, private t
   [[nodiscard]] const partition_signals& watch(cycle_t first, cycle_t last) const;
   /// Adds the active warps' cycles before `cycle` to the counters.
   void settle_accounts(cycle_t cycle);
-  /// When idle. The SM describes the instruction caches and the profiles that it shares.
+  /// Names the objects of instructions in flight.
+  void name_objects(state_image& image) { memory.name_objects(image); }
+  /// Before a fault. The SM describes the instruction caches and the profiles that it shares.
   void exchange(state_image& image, const launch_finder& launches);
 
   void on_cycle(cycle_t cycle) override;
@@ -123,6 +125,7 @@ class sub_partition final : public sc_core::sc_module, public clocked, private t
   sc_core::sc_vector<execution_unit> shared_unit;  // the fp32 lanes shared by sub-partitions: one element, or none
 
  private:
+  void exchange_warp(state_image& image, unsigned slot);
   void before_end_of_elaboration() override;
   void start_of_simulation() override;
   void traced(const sc_core::sc_trace_file* file) const override;

@@ -125,7 +125,6 @@ void host_program::run_streams() {
     } else {
       wait(clock_.time_of(wake) - sc_core::sc_time_stamp(), driver_.progress_event());
     }
-    if (pauses_) pause_request::make();
   }
 }
 

@@ -31,8 +31,6 @@ class host_program : public sc_core::sc_module {
   void exchange(state_image& image);
   /// The launches that the job has made, in the order of the GPU's numbers.
   [[nodiscard]] std::vector<const operation*> launched() const;
-  /// From now on the simulation is paused when the GPU has made progress.
-  void pause_at_progress(bool pauses) { pauses_ = pauses; }
   [[nodiscard]] bool ended() const { return ended_; }
   /// Rethrows the error that ended the job early: program_error with the GPU's fault.
   void rethrow() const;
@@ -59,7 +57,6 @@ class host_program : public sc_core::sc_module {
   std::vector<preemption> preemptions_;  // ordered by cycle
   std::size_t next_preemption_ = 0;
   const job* job_ = nullptr;
-  bool pauses_ = false;
   sc_core::sc_event start_;
   std::exception_ptr error_;
   bool ended_ = false;

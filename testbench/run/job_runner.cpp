@@ -177,10 +177,13 @@ void job_runner::simulate() {
   }
   outcome_.reached_limit = outcome_.stop_signal == 0 && simulated_ >= limit();
   if (outcome_.stop_signal == 0) outcome_.failure = outcome_.reached_limit ? limit_text() : deadlock_text();
-  // Advances simulated time to the full number of cycles, wherever the last event was.
+  if (simulated_ >= limit() || outcome_.stop_signal != 0) advance_time();
+}
+
+// To the full number of cycles, wherever the last event was.
+void job_runner::advance_time() const {
   const sc_core::sc_time end = clock_.time_of(simulated_);
-  if ((simulated_ >= limit() || outcome_.stop_signal != 0) && end > sc_core::sc_time_stamp())
-    sc_core::sc_start(end - sc_core::sc_time_stamp(), sc_core::SC_RUN_TO_TIME);
+  if (end > sc_core::sc_time_stamp()) sc_core::sc_start(end - sc_core::sc_time_stamp(), sc_core::SC_RUN_TO_TIME);
 }
 
 std::uint64_t job_runner::limit() const {
@@ -189,12 +192,12 @@ std::uint64_t job_runner::limit() const {
 
 // Simulates in slices, so that a progress line can be shown; the slice ends do not affect the simulation.
 void job_runner::simulate_slices() {
+  constexpr std::uint64_t retry_cycles = 32;  // to the next attempt to take a checkpoint
   std::uint64_t slice = 1000;
   while (!program_.ended() && simulated_ < limit() && outcome_.stop_signal == 0) {
     // Simulated time itself stays at the last event before the slice's end.
     const std::uint64_t begun = simulated_;
-    simulated_ += std::min(slice, limit() - simulated_);
-    // The first attempt is made when a checkpoint is due, further ones when launches have ended.
+    simulated_ += std::min(checkpoints_.due(begun) ? retry_cycles : slice, limit() - simulated_);
     if (!checkpoints_.due(begun)) simulated_ = std::min(simulated_, checkpoints_.next());
     const double before = machine_.wall_seconds();
     const bool whole = machine_.run_for(clock_.time_of(simulated_) - sc_core::sc_time_stamp());
@@ -204,7 +207,7 @@ void job_runner::simulate_slices() {
       answer_signals();
       continue;
     }
-    if (checkpoints_.due(simulated_) && (!whole || !checkpoints_.due(begun))) {
+    if (checkpoints_.due(simulated_)) {
       attempt_checkpoint();
       continue;
     }
@@ -229,7 +232,6 @@ bool job_runner::reach_step() {
 
 bool job_runner::reach(std::uint64_t cycle) {
   signal_watch_.listens = false;
-  program_.pause_at_progress(false);
   // The page of the run may pause it on the way.
   while (!machine_.run_for(clock_.time_of(cycle) - sc_core::sc_time_stamp()) && !program_.ended()) continue;
   signal_watch_.listens = true;
@@ -250,25 +252,18 @@ void job_runner::answer_signals() {
   if (asked.stop == 0) gpu_.release_ahead();
 }
 
-// Units that launches have left alone are soon at rest, so a launch's end is the time to look.
+// Where the state cannot be described now, the next slice is short.
 void job_runner::attempt_checkpoint() {
-  constexpr std::uint64_t step = 32;
   if (!reach_step()) return;
-  // What the last launch has written may still be in flight.
-  while (!between_launches(gpu_) && gpu_.cwd().between_launches() && simulated_ < limit())
-    if (!reach(std::min(simulated_ + step, limit()))) return;
-  if (between_launches(gpu_)) {
-    state_image image;
-    program_.exchange(image);
-    machine_.exchange(image);
-    const int signal = checkpoints_.signal();
-    checkpoints_.write(simulated_, sc_core::sc_time_stamp().value(), image.take());
-    outcome_.stop_signal = signal;
-    program_.pause_at_progress(false);
-  } else {
-    program_.pause_at_progress(true);
-  }
-  if (outcome_.stop_signal == 0) gpu_.release_ahead();
+  advance_time();
+  if (!has_image(gpu_)) return;
+  state_image image;
+  program_.exchange(image);
+  machine_.exchange(image);
+  const int signal = checkpoints_.signal();
+  checkpoints_.write(simulated_, sc_core::sc_time_stamp().value(), image.take());
+  outcome_.stop_signal = signal;
+  if (signal == 0) gpu_.release_ahead();
 }
 
 // The run continues even if the snapshot fails.

@@ -47,6 +47,7 @@ class job_runner final : private print_observer {
   void printed(const std::string& text) override;
   void simulate();
   void simulate_slices();
+  void advance_time() const;
   void show_progress();
   /// Brings all SMs into step; in step, simulates the cycles before `cycle`. False: the job has ended on the way.
   bool reach_step();

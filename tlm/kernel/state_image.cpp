@@ -53,6 +53,14 @@ void state_image::check_idle(bool holds, const char* what) {
   if (!holds) throw std::logic_error(std::string("a checkpoint while ") + what);
 }
 
+void* state_image::pointed(object_numbers& objects, const void* now) {
+  std::uint32_t number = reading_ ? 0 : objects.of(now);
+  raw(&number, sizeof number);
+  void* object = nullptr;
+  if (!objects.find(number, object)) fail("a pointer to an object that is not there");
+  return object;
+}
+
 std::size_t state_image::size(std::size_t now) {
   std::uint64_t count = now;
   raw(&count, sizeof count);

@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "heddle/tlm/kernel/object_numbers.h"
 #include "heddle/tlm/kernel/ring.h"
 
 namespace heddle {
@@ -32,8 +33,8 @@ class state_error : public std::runtime_error {
 /// The state of a machine between two cycles, that is written to a checkpoint or read back. One description serves both
 /// directions, so that exactly what is written is read: `image(member, ...)` appends the members' values, or replaces
 /// them by those in the image. A class describes its state in `void exchange(state_image&)`, parameters and what the
-/// constructor connects left out; it is read into an object that was constructed with the same parameters. Pointers are
-/// not described: their owner names what they point to by a number.
+/// constructor connects left out; it is read into an object that was constructed with the same parameters. A pointer is
+/// described by the number of its object, which the object's owner has named before (`name`).
 class state_image {
  public:
   /// Starts writing an empty image.
@@ -51,6 +52,24 @@ class state_image {
   template <class... T>
   void operator()(T&... members) {
     (item(members), ...);
+  }
+  /// Pointers may point to `count` objects from `first` on from now on. The same are named in the same order when
+  /// writing and when reading.
+  template <class T>
+  void name(T* first, std::size_t count = 1) {
+    using object = std::remove_const_t<T>;
+    objects_[&kind<object>].add(const_cast<object*>(first), count, sizeof(T));
+  }
+  /// The items of a vector whose indices are not in `free`, which has been described.
+  template <class T, class Index>
+  void taken(std::vector<T>& items, const std::vector<Index>& free) {
+    std::vector<std::uint8_t> is_taken(items.size(), 1);
+    for (const Index i : free)
+      if (!reading_) is_taken.at(i) = 0;
+    item(is_taken);
+    if (reading_) items.assign(is_taken.size(), T{});
+    for (std::size_t i = 0; i < items.size(); ++i)
+      if (is_taken[i] != 0) item(items[i]);
   }
   /// Copies `count` bytes unchanged.
   void raw(void* data, std::size_t count);
@@ -90,10 +109,15 @@ class state_image {
 
   template <class T>
   void item(T& v) {
-    static_assert(!std::is_pointer_v<T> && !std::is_const_v<T>, "pointers and parameters are not state");
+    static_assert(!std::is_const_v<T>, "parameters are not state");
     if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) raw(&v, sizeof v);
     else if constexpr (describes_itself<T>::value) v.exchange(*this);
     else container(v);
+  }
+  template <class T>
+  void item(T*& pointer) {
+    using object = std::remove_const_t<T>;
+    pointer = static_cast<object*>(pointed(objects_[&kind<object>], pointer));
   }
   void item(bool& v) {
     std::uint8_t byte = v ? 1 : 0;
@@ -218,6 +242,10 @@ class state_image {
       v.insert(v.end(), std::move(next));
     }
   }
+  // Its address stands for the type, which need not be complete.
+  template <class T>
+  inline static char kind = 0;
+  void* pointed(object_numbers& objects, const void* now);
   /// Each item has a byte at least.
   std::size_t size(std::size_t now);
   [[noreturn]] void fail(const std::string& what) const;
@@ -226,6 +254,7 @@ class state_image {
   std::size_t at_ = 0;
   bool reading_ = false;
   std::string part_;
+  std::unordered_map<const char*, object_numbers> objects_;  // by type
 };
 
 }  // namespace heddle

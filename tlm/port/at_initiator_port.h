@@ -114,11 +114,8 @@ class at_initiator_port final : private tlm::tlm_bw_transport_if<> {
     target().nb_transport_fw(p, phase, delay);
   }
 
-  /// While no request and no response is between its phases.
-  void exchange(state_image& image) {
-    state_image::check_idle(requesting_ == nullptr && responding_ == nullptr, "a socket of an initiator is in use");
-    image(free_at_);
-  }
+  /// The payloads have been named.
+  void exchange(state_image& image) { image(requesting_, free_at_, responding_); }
 
   /// Reports a violation by the target that only the unit can see.
   void report(const char* what, const payload& p) const { report_protocol_error(*socket_, what, p.get_address()); }

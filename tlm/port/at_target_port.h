@@ -176,11 +176,8 @@ class at_target_port final : private tlm::tlm_fw_transport_if<> {
     return responses_.size() + (held_ != nullptr) + (answering_ != nullptr);
   }
 
-  /// While no request is open.
-  void exchange(state_image& image) {
-    state_image::check_idle(open_ == 0 && inside() == 0, "a target has requests");
-    image(held_from_, response_free_);
-  }
+  /// The payloads have been named.
+  void exchange(state_image& image) { image(held_, held_from_, answering_, response_free_, responses_, open_); }
 
   /// Reports a violation by the initiator that only the unit can see.
   void report(const char* what, const payload& p) const { report_protocol_error(*socket_, what, p.get_address()); }
@@ -189,6 +186,7 @@ class at_target_port final : private tlm::tlm_fw_transport_if<> {
   struct due_response {
     payload* response = nullptr;
     time due{};
+    void exchange(state_image& image) { image(response, due); }
   };
 
   tlm::tlm_sync_enum nb_transport_fw(payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) override {

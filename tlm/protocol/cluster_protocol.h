@@ -5,6 +5,7 @@
 #include <string>
 #include <tlm>
 
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/protocol/instruction_traffic.h"
 #include "heddle/tlm/protocol/lsu_protocol.h"
 
@@ -38,6 +39,8 @@ struct cluster_access {
   unsigned passes = 0;          // set by the answering SM: of its shared memory
   unsigned fault_lane = 0;      // set by the answering SM, with `fault`
   std::string fault;            // set by the answering SM: why the access failed; empty: it did not
+
+  void exchange(state_image& image);
 };
 
 /// A message of a block to its cluster, or of the cluster to a block; or an access.
@@ -49,6 +52,8 @@ struct cluster_transaction {
   unsigned sm = 0;                   // of the block
   std::uint64_t sequence = 0;        // number of the block among all that came to its SM
   cluster_access* access = nullptr;  // of request and response, which use no other field
+
+  void exchange(state_image& image) { image(launch, cluster, blocks, rank, sm, sequence, access); }
 };
 
 /// TLM traits of the connection SM <-> network between SMs.

@@ -10,6 +10,9 @@
 
 namespace heddle {
 
+class interconnect;
+class state_image;
+
 constexpr unsigned line_bytes = 128;
 constexpr unsigned sector_bytes = 32;
 constexpr unsigned sectors_per_line = line_bytes / sector_bytes;
@@ -91,18 +94,23 @@ class line_payload final : public tlm::tlm_generic_payload {
   gpu_request request;
   /// The route within the interconnect that has accepted it; other payloads carry it in an extension.
   struct route_state {
-    const void* owner = nullptr;  // null: not in an interconnect
+    const interconnect* owner = nullptr;  // null: not in an interconnect
     unsigned sm = 0;
     unsigned slice = 0;
     std::uint64_t number = 0;  // among the requests of its SM
   };
   route_state route;
 
+  /// Of a payload that is not in its pool; bytes that have no value yet are left out.
+  void exchange(state_image& image);
   /// For its pool: the payload's bytes are poisoned while it is not in use (poison.h).
   void set_poison();
   void lift_poison();
 
  private:
+  void exchange_request(state_image& image);
+  void exchange_data(state_image& image);
+  void exchange_atomic(state_image& image);
   void make_ignored(std::uint64_t line_address);  // command TLM_IGNORE_COMMAND: the extension tells the purpose
 
   alignas(64) std::array<std::uint8_t, line_bytes> data_{};
@@ -135,8 +143,16 @@ class payload_pool : public tlm::tlm_mm_interface {
   void free(tlm::tlm_generic_payload* p) override;
   /// Payloads that are presently out of the pool.
   [[nodiscard]] std::size_t in_use() const { return all_.size() - free_.size(); }
+  /// Which payloads are out of the pool, and the order in which the others are taken. It is read into a pool of which
+  /// none was ever taken. Names those that are out of it, as line_payload and as generic payload.
+  void exchange(state_image& image);
+  /// What the payloads hold that are out of the pool.
+  void exchange_payloads(state_image& image);
 
  private:
+  template <class F>
+  void each_in_use(F&& f);
+
   std::vector<std::unique_ptr<line_payload>> all_;
   std::vector<line_payload*> free_;
 };

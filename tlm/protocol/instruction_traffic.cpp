@@ -37,6 +37,17 @@ std::shared_ptr<execution_count> zero_counts(std::size_t number) {
 block_counts::block_counts(std::shared_ptr<execution_count> zeros, std::size_t instructions, launch_profile* of)
     : executed_(std::move(zeros)), touched_(new std::uint32_t[instructions]), owner_(of) {}
 
+void block_counts::exchange(state_image& image, std::size_t instructions) {
+  image(touched_count_, moved);
+  if (touched_count_ > instructions) throw state_error("a block has counted more instructions than its program has");
+  for (std::uint32_t k = 0; k < touched_count_; ++k) {
+    image(touched_[k]);
+    if (touched_[k] >= instructions) throw state_error("a block has counted an instruction that its program has not");
+    execution_count& count = executed_.get()[touched_[k]];
+    image(count.warps, count.lanes);
+  }
+}
+
 void block_counts::add(const block_counts& o) {
   for (std::uint32_t k = 0; k < o.touched_count_; ++k) {
     const std::uint32_t i = o.touched_[k];

@@ -52,6 +52,7 @@ struct traffic_counts {
   void add(std::uint64_t instruction_traffic::*what, std::uint64_t n) const {
     each([what, n](instruction_traffic& to) { to.*what += n; });
   }
+  void exchange(state_image& image) { image(of_instruction, of_block); }
 };
 
 /// How often an instruction has executed.
@@ -81,6 +82,8 @@ class block_counts {
   void clear();
   [[nodiscard]] const execution_count& at(std::uint32_t instruction) const { return executed_.get()[instruction]; }
   [[nodiscard]] launch_profile* owner() const { return owner_; }
+  /// Into one that has counted nothing. `instructions`: of the program.
+  void exchange(state_image& image, std::size_t instructions);
 
   instruction_traffic moved;
 

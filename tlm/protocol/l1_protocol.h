@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <tlm>
 
+#include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/protocol/gpu_request.h"
 
 namespace heddle {
@@ -44,6 +45,11 @@ struct l1_access {
   // For use by the L1 until the response.
   std::uint8_t missing = 0;   // sectors not yet delivered
   l1_access* next = nullptr;  // next access that waits for the same line
+
+  void exchange(state_image& image) {
+    image(transaction, line, lanes, words, sectors, missing_words, cycle, ready_cycle, free_cycle, launch, origin,
+          missing, next);
+  }
 };
 
 struct l1_protocol_types {

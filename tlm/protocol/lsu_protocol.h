@@ -17,6 +17,7 @@ struct launch_context;
 }
 struct decoded_instruction;
 struct memory_operation;
+class state_image;
 
 /// Protocol between a sub-partition's LDST unit and the SM's load/store unit.
 /// Forward: request. A sub-partition has `ldst.queue_entries` credits; a request takes one.
@@ -69,6 +70,19 @@ struct alignas(64) lsu_transaction {  // two cache lines precede the addresses a
   std::uint16_t warp = 0;           // warp id on the SM
   std::uint8_t word = 0;            // index of this part of the operation
   std::uint8_t atomic_changes = 0;  // of an atomic of shared memory: values that it has changed
+
+  /// Lanes that it accesses.
+  [[nodiscard]] std::uint32_t lanes() const {
+    return kind == lsu_kind::constant_load ? constant_mask : shared_mask | global_mask | cluster_mask;
+  }
+  /// Rows of `words` that its lanes use.
+  [[nodiscard]] unsigned rows() const;
+  /// Of a transaction in flight. Shared addresses become its own.
+  void exchange(state_image& image);
+  /// The load/store unit has not taken it: what it sets then gets values that say nothing.
+  void clear_answer();
+  /// The words of these lanes, in rows from `first` on, have no value yet: they get values that say nothing.
+  void clear_words(std::uint32_t of_lanes, unsigned first = 0);
 
   /// By lane.
   [[nodiscard]] const std::uint64_t* addresses() const {

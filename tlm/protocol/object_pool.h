@@ -6,6 +6,7 @@
 #include <memory>
 #include <type_traits>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -49,19 +50,29 @@ class object_pool {
   [[nodiscard]] std::size_t in_use() const { return all_.size() - free_.size(); }
   /// All objects, those in the pool too, in the order of their first use.
   [[nodiscard]] const std::vector<std::unique_ptr<T>>& all() const { return all_; }
-  /// How many objects there are and the order in which they are taken, while none is out of the pool; what they hold is
-  /// undefined. It is read into a pool of which none was ever taken; `arguments` construct its objects.
+  /// Calls f(object) for each object that is out of the pool, in the order of their first use.
+  template <class F>
+  void each_in_use(F&& f) const {
+    const std::unordered_set<const T*> free(free_.begin(), free_.end());
+    for (const auto& o : all_)
+      if (free.count(o.get()) == 0) f(*o);
+  }
+  /// How many objects there are, which of them are out of the pool, and the order in which the others are taken; not
+  /// what they hold. It is read into a pool of which none was ever taken; `arguments` construct its objects.
   template <class... Arguments>
   void exchange(state_image& image, const Arguments&... arguments) {
-    state_image::check_idle(in_use() == 0, "an object is out of its pool");
     std::unordered_map<const T*, std::uint32_t> index;
     for (const auto& o : all_) index.emplace(o.get(), static_cast<std::uint32_t>(index.size()));
+    std::vector<std::uint8_t> is_out(all_.size(), 1);
     std::vector<std::uint32_t> order;
-    for (const T* o : free_) order.push_back(index[o]);
-    image(order);
+    for (const T* o : free_) {
+      order.push_back(index[o]);
+      is_out[order.back()] = 0;
+    }
+    image(is_out, order);
     if (!image.reading()) return;
     if (!all_.empty()) throw state_error("a state is read into a pool that was used");
-    while (all_.size() < order.size()) all_.push_back(std::make_unique<T>(arguments...));
+    while (all_.size() < is_out.size()) all_.push_back(std::make_unique<T>(arguments...));
     for (const std::uint32_t i : order) give_back(*all_.at(i));
   }
 

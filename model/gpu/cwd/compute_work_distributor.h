@@ -37,7 +37,7 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   void submit(std::shared_ptr<const resident_launch> launch) override;
   /// SMs without blocks are not preempted. A switch in progress on an SM ends before the next one begins.
   void preempt(const preempt_request& request) override;
-  [[nodiscard]] bool between_launches() const override;
+  [[nodiscard]] bool has_image() const override;
   void exchange(state_image& image) override;
   void check_invariants() const override;
   [[nodiscard]] std::string waiting_blocks_text() const override;
@@ -67,6 +67,9 @@ class compute_work_distributor : public grid_distributor, public clocked, public
     cycle_t slice_start = 0;                      // arrival of the first resident block
     bool switching = false;                       // the SM has been told to save or restore and has not answered
     explicit sm_account(const gpu_config& config) : room(config) {}
+    void exchange(state_image& image) {
+      image(room, blocks, requests, swapped_out, draining, drains_next, slice_start, switching);
+    }
   };
   struct block_in_flight : cta_transaction {
     block_allocation allocation;
@@ -74,6 +77,8 @@ class compute_work_distributor : public grid_distributor, public clocked, public
     bool resident = false;    // on its SM, or being sent to or from it
     bool released = false;    // it lets the next launch of its stream begin
     bool sent_early = false;  // before the end of the launch before, and not complete or told of that end
+    /// Returns whether it has a recording, which is not described.
+    bool exchange(state_image& image);
   };
   // The blocks resident on an SM, as far as preemption decisions need them.
   struct residents {
@@ -85,8 +90,11 @@ class compute_work_distributor : public grid_distributor, public clocked, public
     cycle_t cycle;
     cta_transaction* transaction;
     cta_phase phase;
+    void exchange(state_image& image) { image(cycle, transaction, phase); }
   };
 
+  void exchange_blocks(state_image& image);
+  void read_recordings(grid_record& g, const std::map<std::uint64_t, block_in_flight*>& blocks);
   void take_arrivals(cycle_t cycle);
   void complete(block_in_flight& b, cycle_t cycle);
   void settled(block_in_flight& b, cycle_t cycle);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The CWD's state in a state image, while no block is on an SM or in flight.
+// The CWD's state in a state image.
 #include <algorithm>
 
 #include "heddle/config/error.h"
@@ -9,27 +9,60 @@
 
 namespace heddle {
 
-bool compute_work_distributor::between_launches() const {
-  const auto has_begun = [this](const auto& s) {
-    return std::any_of(s.second.begin(), s.second.end(),
-                       [this](std::uint32_t id) { return grids_[id].dispatched != 0; });
-  };
-  return arrivals_.empty() && switches_ == 0 && last_requests_.empty() && terminated_.empty() && late_ends_.empty() &&
-         !halted_ && !abandoning_ && std::none_of(streams_.begin(), streams_.end(), has_begun) &&
-         std::all_of(contexts_.begin(), contexts_.end(), [](const auto& c) { return c->executed.empty(); });
-}
+bool compute_work_distributor::has_image() const { return terminated_.empty() && !halted_ && !abandoning_; }
 
 void compute_work_distributor::exchange(state_image& image) {
-  invariant(between_launches() || image.reading(), "a checkpoint while blocks run");
+  invariant(has_image() || image.reading(), "a checkpoint while launches are ended");
   grid_distributor::exchange(image);
-  for (sm_account& a : accounts_) image(a.room, a.slice_start);
+  exchange_blocks(image);
+  exchange_contexts(image);
+  image(last_requests_);
+  for (const auto& c : last_requests_) {
+    name_context(*c, image);
+    exchange_executed(*c, image);
+  }
+  image.each(accounts_);
   placement_->exchange(image);
-  image(streams_, candidates_, candidate_lists_, next_dispatch_, dispatch_free_, ends_, ends_free_, blocked_,
-        early_grids_, with_runtime_);
+  image(streams_, candidates_, candidate_lists_, arrivals_, switches_, next_dispatch_, dispatch_free_, ends_,
+        ends_free_, late_ends_, blocked_, early_grids_, with_runtime_);
+}
+
+// Those in the pool have names, too: a request to an SM may name blocks that have ended.
+void compute_work_distributor::exchange_blocks(state_image& image) {
+  blocks_.exchange(image);
+  for (const auto& b : blocks_.all()) image.name<cta_transaction>(b.get());
+  std::map<std::uint32_t, std::map<std::uint64_t, block_in_flight*>> recorded;  // by launch and number
+  blocks_.each_in_use([&](block_in_flight& b) {
+    if (b.exchange(image)) recorded[b.launch->launch_id][b.block] = &b;
+  });
   if (!image.reading()) return;
-  for (const auto& [stream, launches] : streams_)
-    for (const std::uint32_t id : launches)
-      if (grids_.at(id).resident && grids_[id].next_block == nullptr) observer_.grid_resident(grids_[id]);
+  for (grid_record& g : grids_)
+    if (g.resident && !g.finished && g.launch->recorded()) read_recordings(g, recorded[g.launch->launch_id]);
+}
+
+bool compute_work_distributor::block_in_flight::exchange(state_image& image) {
+  bool is_recorded = recording != nullptr, in_cluster = cluster_sms != nullptr;
+  image(launch, block, sm, early, wants_released, cta_slot, warp_ids, stores_left, allocation, since, resident,
+        released, sent_early, is_recorded, in_cluster);
+  if (!in_cluster) return is_recorded;
+  std::vector<std::uint16_t> sms = image.reading() ? std::vector<std::uint16_t>() : *cluster_sms;
+  image(sms);
+  if (image.reading()) cluster_sms = std::make_shared<const std::vector<std::uint16_t>>(std::move(sms));
+  return is_recorded;
+}
+
+// The launch's blocks are read from its trace again, up to the one that the next dispatch carries. Those in flight keep
+// theirs.
+void compute_work_distributor::read_recordings(grid_record& g,
+                                               const std::map<std::uint64_t, block_in_flight*>& blocks) {
+  const std::uint64_t together = g.launch->cluster_blocks();
+  if (g.next_block == nullptr) observer_.grid_resident(g);
+  for (std::uint64_t n = 0; n < g.dispatched; ++n) {
+    const std::uint64_t number = together == 1 ? n : block_of_cluster(g, n / together, n % together);
+    const auto recording = std::move(g.next_block);
+    if (const auto at = blocks.find(number); at != blocks.end()) at->second->recording = recording;
+    observer_.block_dispatched(g);
+  }
 }
 
 }  // namespace heddle

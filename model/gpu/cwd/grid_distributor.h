@@ -102,7 +102,7 @@ struct context_in_flight : context_transaction {
   bool saved = false;                        // the blocks have left the SM
   bool resumed = false;
 
-  /// Of a preemption that has ended, but for `first`.
+  /// But for `first` and `executed`.
   void exchange(state_image& image);
 };
 
@@ -125,10 +125,10 @@ class grid_distributor : public sc_core::sc_module {
   /// Ends launches of these numbers: no further block of theirs is dispatched, and their blocks leave the SMs without
   /// being saved, but for blocks of clusters, which run to their end. Called while no SM is simulated ahead.
   virtual void terminate(const std::vector<std::uint32_t>& launches) { static_cast<void>(launches); }
-  /// No launch has begun and not ended, and no message to an SM or from one is in flight. A CWD that cannot tell
-  /// returns false: no checkpoint is taken of its GPU.
-  [[nodiscard]] virtual bool between_launches() const { return false; }
-  /// Between launches. An image is read when the same launches have been submitted again.
+  /// Its state can be described now. A CWD that does not describe it returns false: no checkpoint is taken of its GPU.
+  [[nodiscard]] virtual bool has_image() const { return false; }
+  /// An image is read when the same launches have been submitted again. Names the launches and their programs, and the
+  /// transactions to and from the SMs.
   virtual void exchange(state_image& image);
   /// Throws internal_error if an account does not add up.
   virtual void check_invariants() const {}
@@ -173,6 +173,10 @@ class grid_distributor : public sc_core::sc_module {
 
  protected:
   grid_distributor(sc_core::sc_module_name name, const gpu_config& config);
+  /// The preemptions, and their names. Those of blocks are known.
+  void exchange_contexts(state_image& image);
+  static void name_context(context_in_flight& c, state_image& image);
+  void exchange_executed(context_in_flight& c, state_image& image) const;
   /// The grid has ended. Its observer is not notified.
   void end(grid_record& grid, cycle_t cycle);
 

@@ -65,7 +65,7 @@ void lanes_to_bytes(const lsu_transaction& t, std::uint32_t lanes, std::uint8_t*
 
 void lanes_to_atomic(const lsu_transaction& t, std::uint32_t lanes, atomic_request& request) {
   const isa::instruction& i = *t.instruction;
-  const bool wide = t.bytes_per_lane == 8;
+  const bool wide = t.bytes_per_lane == 8, compares = static_cast<isa::atomic_op>(i.sub) == isa::atomic_op::cas;
   request.operation = i.sub;
   request.type = static_cast<std::uint8_t>(i.type);
   request.returns = t.kind == lsu_kind::atomic;
@@ -75,7 +75,8 @@ void lanes_to_atomic(const lsu_transaction& t, std::uint32_t lanes, atomic_reque
     request.lane[k] = static_cast<std::uint8_t>(lane);
     request.offset[k] = static_cast<std::uint8_t>(t.addresses()[lane] & (line_bytes - 1));
     request.operand[k] = t.words[0][lane] | (wide ? std::uint64_t{t.words[1][lane]} << 32 : 0);
-    request.swap[k] = wide ? t.words[2][lane] | std::uint64_t{t.words[3][lane]} << 32 : t.words[1][lane];
+    if (!compares) request.swap[k] = 0;
+    else request.swap[k] = wide ? t.words[2][lane] | std::uint64_t{t.words[3][lane]} << 32 : t.words[1][lane];
     request.result[k] = 0;
   }
 }

@@ -22,6 +22,7 @@ class fixed_memory : public memory_model {
   struct entry {
     tlm::tlm_generic_payload* payload = nullptr;
     cycle_t due = 0;
+    void exchange(state_image& image) { image(payload, due); }
   };
   void enter(tlm::tlm_generic_payload& p, cycle_t arrival) override;
   cycle_t work(cycle_t now) override;

@@ -55,7 +55,7 @@ class memory_model : public sc_core::sc_module, public clocked, private at_targe
   [[nodiscard]] bool idle() const;
   /// Throws internal_error if a request was lost.
   virtual void check_invariants() const;
-  /// While it is idle. A memory that does not describe its state throws state_error.
+  /// The payloads have been named. A memory that does not describe its state throws state_error.
   virtual void exchange(state_image& image);
   [[nodiscard]] const per_launch<memory_counters>& counters() const { return counters_; }
   /// For the one who builds the chip.

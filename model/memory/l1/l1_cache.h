@@ -134,7 +134,8 @@ class l1_cache : public sc_core::sc_module, public clocked, private phase_target
   /// Throws internal_error if counters or the bookkeeping of requests contradict themselves.
   void check_invariants() const;
   void on_cycle(cycle_t cycle) override;
-  /// While it is idle.
+  /// Names the payloads in flight and the traffic that no instruction makes.
+  void name_objects(state_image& image);
   void exchange(state_image& image);
   void trace(sc_core::sc_trace_file* file) const override;
 
@@ -147,6 +148,7 @@ class l1_cache : public sc_core::sc_module, public clocked, private phase_target
     unsigned waiting = 0;
     l1_access* first = nullptr;
     l1_access* last = nullptr;
+    void exchange(state_image& image) { image(line, pending, stale, waiting, first, last); }
   };
   static constexpr unsigned no_warp = ~0u;
   // A request to memory that has no response yet.
@@ -158,12 +160,14 @@ class l1_cache : public sc_core::sc_module, public clocked, private phase_target
     bool write = false;
     unsigned fencing_warp = no_warp;
     traffic_counts traffic;  // a fence: nowhere
+    void exchange(state_image& image) { image(payload, access, mshr, launch, write, fencing_warp, traffic); }
   };
   // A warp's fence that has not been sent to all slices yet.
   struct unsent_fence {
     unsigned warp;
     std::uint32_t launch;
     unsigned next_slice;
+    void exchange(state_image& image) { image(warp, launch, next_slice); }
   };
 
   tlm::tlm_sync_enum nb_transport_fw(l1_access& access, l1_phase& phase, sc_core::sc_time& delay) override;

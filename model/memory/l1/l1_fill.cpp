@@ -247,21 +247,29 @@ void l1_cache::check_invariants() const {
   invariant(mshrs_used_ == 0 && reads_ == 0, "L1: idle, and a line still waits for its fill");
 }
 
+void l1_cache::name_objects(state_image& image) {
+  pool_.exchange(image);
+  for (auto* const traffic : {&other_traffic, &context_traffic})
+    traffic->exchange(image, [&image](std::uint32_t, instruction_traffic& t) {
+      image(t);
+      image.name(&t);
+    });
+}
+
 void l1_cache::exchange(state_image& image) {
   image.part(name());
-  invariant(idle() && mshrs_used_ == 0 && reads_ == 0 && pool_.in_use() == 0,
-            "a checkpoint while an L1 has requests in flight");
   std::uint32_t size = tags_.sets() * tags_.ways() * line_bytes;
   image(size);
   if (image.reading() && size != tags_.sets() * tags_.ways() * line_bytes) resize(size);
-  image(tags_, counters, other_traffic, context_traffic, read_, port_free_, port_, free_mshrs_, free_slots_);
+  pool_.exchange_payloads(image);
+  image(tags_, counters, read_, port_free_, port_, free_mshrs_, free_slots_);
+  image.taken(mshrs_, free_mshrs_);
+  image.taken(slots_, free_slots_);
+  image(slots_used_, unsent_fences_, mshrs_used_, reads_);
   image.each(fence_answers_);
   image(nacked_, code_waits_, warned_);
   if (locality_ != nullptr) image(*locality_);
-  if (!image.reading()) return;
-  mshrs_.assign(free_mshrs_.size(), mshr{});
-  slots_.assign(free_slots_.size(), request_slot{});
-  hint_ = {};
+  if (image.reading()) hint_ = {};
 }
 
 void l1_cache::trace(sc_core::sc_trace_file* file) const {

@@ -166,8 +166,7 @@ void l1_tags::exchange(state_image& image) {
 void l1_tags::exchange_set(state_image& image, unsigned set) {
   for (unsigned k = set * ways_; k < (set + 1) * ways_; ++k) {
     line_state& l = lines_[k];
-    invariant(l.mshr == none, "a checkpoint while a line of an L1 waits for its bytes");
-    image(tags_[k], l.valid, l.stored, l.before, l.behind);
+    image(tags_[k], l.valid, l.stored, l.mshr, l.before, l.behind);
     for (unsigned s = 0; s < sectors_per_line; ++s)
       if (l.valid >> s & 1) image.raw(data(k) + s * sector_bytes, sector_bytes);
     if (!image.reading() || tags_[k] == empty) continue;

@@ -86,7 +86,11 @@ class l2_cache : public sc_core::sc_module {
   [[nodiscard]] virtual unsigned least_response_cycles() const { return 0; }
   /// Throws internal_error if counters do not add up or a request was lost.
   virtual void check_invariants() const {}
-  /// While it is idle. A cache that does not describe its state throws state_error.
+  /// Its state can be described now. The default: when it is idle.
+  [[nodiscard]] virtual bool has_image() const { return idle(); }
+  /// Names the objects that others point to.
+  virtual void name_objects(state_image& image) { static_cast<void>(image); }
+  /// A cache that does not describe its state throws state_error.
   virtual void exchange(state_image& image) {
     static_cast<void>(image);
     throw state_error(std::string("the L2 slice '") + name() + "' has no state image");

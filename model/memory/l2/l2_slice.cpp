@@ -243,18 +243,30 @@ bool l2_slice::idle() const {
   return hot_.port.idle() && hot_.memory.idle() && flushing_.empty() && flush_requests_.empty();
 }
 
+bool l2_slice::has_image() const {
+  return flushing_.empty() && flush_requests_.empty() && flush_slot_ == none && fences_.in_use() == 0;
+}
+
+void l2_slice::demand::exchange(state_image& image, tlm::tlm_generic_payload& of) {
+  image(line_address, line, offset, bytes, launch, write, fence, system);
+  if (!image.reading()) return;
+  request = request_of(of);
+  atomic = request != nullptr && of.get_command() == tlm::TLM_IGNORE_COMMAND ? request->atomic : nullptr;
+}
+
 void l2_slice::exchange(state_image& image) {
   image.part(name());
-  invariant(idle() && hot_.accesses.empty() && hot_.atomics.empty() && far_.empty() && misses_ == 0,
-            "a checkpoint while an L2 slice has requests");
+  invariant(has_image() || image.reading(), "a checkpoint while an L2 slice is flushed");
   if (regions_ != nullptr && !regions_->empty())
     throw state_error(std::string(name()) + " accesses memory of the host, which has no state image");
-  image(counters_, hot_.port, hot_.memory, hot_.lines, hot_.slots, hot_.next_access);
-  image.each(hot_.free_mshrs);
-  image(hot_.free_waiters, hot_.atomic_free, hot_.array_free, fences_);
+  image(counters_, hot_.port, hot_.memory, hot_.lines, hot_.slots, hot_.accesses, hot_.next_access, hot_.stalled,
+        hot_.progress, hot_.free_mshrs, hot_.free_waiters);
+  image.taken(hot_.mshrs, hot_.free_mshrs);
+  image.taken(hot_.waiters, hot_.free_waiters);
+  image(hot_.atomics, hot_.atomic_free, hot_.array_free, far_, fences_);
   image.each(copies_);
-  image(sectors_hit_, sectors_missed_, lines_in_, stall_cycles_);
-  if (image.reading()) hot_.waiters.assign(hot_.free_waiters.size(), waiter{});
+  image(queued_, misses_, sectors_hit_, sectors_missed_, lines_in_, stall_cycles_, waits_for_room_, stalled_since_);
+  if (stalled_since_ != never) wanted_.exchange(image, *hot_.accesses.front().payload);
 }
 
 void l2_slice::trace(sc_core::sc_trace_file* file) const {

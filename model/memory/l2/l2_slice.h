@@ -66,6 +66,8 @@ class l2_slice : public l2_cache, public clocked, private at_target_unit {
     return static_cast<unsigned>(std::min(pipeline_, code_pipeline_));
   }
   void check_invariants() const override;
+  [[nodiscard]] bool has_image() const override;
+  void name_objects(state_image& image) override { hot_.memory.name_objects(image); }
   void exchange(state_image& image) override;
 
   /// Requests of SMs for which `far_sms` is true come from the other partition of the L2: they are answered
@@ -90,6 +92,7 @@ class l2_slice : public l2_cache, public clocked, private at_target_unit {
   struct access {
     tlm::tlm_generic_payload* payload = nullptr;
     cycle_t due = 0;
+    void exchange(state_image& image) { image(payload, due); }
   };
   /// A decoded request: what it accesses in its line.
   struct demand {
@@ -103,11 +106,17 @@ class l2_slice : public l2_cache, public clocked, private at_target_unit {
     bool write = false;
     bool fence = false;
     bool system = false;  // system scope: other agents access the bytes in memory while a kernel runs
+    /// `of`: its payload, which has been read.
+    void exchange(state_image& image, tlm::tlm_generic_payload& of);
   };
   struct waiter {
     tlm::tlm_generic_payload* payload = nullptr;
     std::uint32_t next = none;
     demand wants;
+    void exchange(state_image& image) {
+      image(payload, next);
+      wants.exchange(image, *payload);
+    }
   };
   struct mshr {
     std::uint32_t slot = none;
@@ -118,10 +127,12 @@ class l2_slice : public l2_cache, public clocked, private at_target_unit {
     unsigned ordered = 0;  // waiters that are writes or atomics
     std::uint32_t head = none;
     std::uint32_t tail = none;
+    void exchange(state_image& image) { image(slot, pending, failed, error, count, ordered, head, tail); }
   };
   struct delayed {
     tlm::tlm_generic_payload* payload = nullptr;
     cycle_t due = 0;
+    void exchange(state_image& image) { image(payload, due); }
   };
 
   friend class at_target_port<l2_slice>;

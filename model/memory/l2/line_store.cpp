@@ -87,8 +87,7 @@ void line_store::exchange(state_image& image) {
 // Of its bytes, only those that are valid have a value.
 void line_store::exchange_line(state_image& image, std::uint32_t slot) {
   state& s = states_[slot];
-  invariant(s.mshr == none, "a checkpoint while a line of the L2 waits for its bytes");
-  image(tags_[slot], s.valid, s.dirty, s.launch);
+  image(tags_[slot], s.valid, s.dirty, s.mshr, s.launch);
   if (image.reading()) set_mark(slot);
   for (unsigned first = 0; first < line_bytes;) {
     unsigned end = first;

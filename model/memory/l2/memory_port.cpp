@@ -253,10 +253,10 @@ memory_port::added_writes memory_port::patch(std::uint64_t line_address, const s
 }
 
 void memory_port::exchange(state_image& image) {
-  invariant(idle() && writes_[0] + writes_[1] == 0 && pool_.in_use() == 0,
-            "a checkpoint while an L2 slice has requests to the memory");
-  image(port_, free_, epoch_, warned_);
-  if (image.reading()) requests_.assign(free_.size(), request{});
+  pool_.exchange_payloads(image);
+  image(port_, free_);
+  image.taken(requests_, free_);
+  image(queue_, responses_, writing_, active_, epoch_, writes_, warned_);
 }
 
 }  // namespace heddle

@@ -33,6 +33,7 @@ class memory_port : private at_initiator_unit {
   struct response {
     cycle_t arrival = 0;
     std::uint32_t request = 0;
+    void exchange(state_image& image) { image(arrival, request); }
   };
   /// A request; valid until release_first().
   struct request {
@@ -46,6 +47,9 @@ class memory_port : private at_initiator_unit {
     bool stale = false;  // a read: another agent may have written the memory since it was queued
     unsigned epoch = 0;
     cycle_t sent_at = 0;
+    void exchange(state_image& image) {
+      image(payload, line_address, bytes, tag, write, sent, answered, stale, epoch, sent_at);
+    }
   };
 
   memory_port(tlm::tlm_initiator_socket<32>& socket, clock_port& clock);
@@ -105,7 +109,8 @@ class memory_port : private at_initiator_unit {
   /// For a debug write: changes the overlapping bytes of queued writes. A write that has been sent can no longer be
   /// changed, so a second write with the differing bytes follows it.
   added_writes patch(std::uint64_t line_address, const std::uint8_t* image, const byte_mask& bytes);
-  /// While it is idle.
+  /// Names its payloads in flight.
+  void name_objects(state_image& image) { pool_.exchange(image); }
   void exchange(state_image& image);
 
  private:

@@ -222,19 +222,25 @@ void crossbar::check_invariants() const {
 }
 
 void crossbar::exchange(state_image& image) {
-  invariant(idle(), "a checkpoint while the interconnect has packets");
   image(free_packets_);
+  image.taken(packets_, free_packets_);
+  image.each(lanes_);
+  image.each(candidates_);
+  image.each(waiting_);
+  image.each(active_);
+  image.each(wires_);
+  image.each(in_flight_);
+  image.each(due_);
+  image.each(flying_);
   image.each(slots_);
   image.each(input_free_);
   image.each(output_free_);
   image.each(grantable_);
   image.each(first_input_);
   image.each(last_pop_);
-  image(next_grant_, busy_ticks_, packets_in_, packets_out_, bytes_);
+  image(next_grant_, busy_ticks_, packets_in_, packets_out_, bytes_, packets_in_use_);
   for (shared_state& s : shared_) image.each(s.free);
-  if (!image.reading()) return;
-  packets_.assign(free_packets_.size(), packet{});
-  granted_.clear();
+  if (image.reading()) granted_.clear();
 }
 
 }  // namespace heddle

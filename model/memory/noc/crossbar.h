@@ -93,7 +93,7 @@ class crossbar {
   [[nodiscard]] std::uint64_t packets_in() const { return packets_in_; }
   [[nodiscard]] std::uint64_t packets_out() const { return packets_out_; }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
-  /// While it is idle.
+  /// The payloads have been named.
   void exchange(state_image& image);
   /// Throws internal_error if packets were lost or duplicated.
   void check_invariants() const;
@@ -110,6 +110,7 @@ class crossbar {
     std::uint32_t out = 0;  // ticks at its output
     std::uint32_t next = none;
     std::uint32_t bytes = 0;
+    void exchange(state_image& image) { image(payload, at, in, out, next, bytes); }
   };
   struct shared_state {
     std::vector<unsigned> of_output;
@@ -119,6 +120,11 @@ class crossbar {
   struct fifo {
     std::uint32_t head = none;
     std::uint32_t tail = none;
+    void exchange(state_image& image) {
+      image(head);
+      if (head != none) image(tail);
+      else tail = none;
+    }
   };
 
   [[nodiscard]] bool full(unsigned output) const {

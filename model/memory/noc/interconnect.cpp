@@ -319,16 +319,15 @@ cycle_t interconnect::admit_responses(cycle_t now) {
 }
 
 void interconnect::sm_port::exchange(state_image& image) {
-  invariant(!undecided && earliest.empty(), "a checkpoint while the interconnect has a request of an SM");
-  image(port, first_open);
+  image(port, undecided, first_open, earliest);
+  if (undecided) image(sent);
   if (image.reading()) times = cycle_cache();
 }
 
 void interconnect::exchange(state_image& image) {
   image.part(name());
-  invariant(idle() && open_routes_ == 0 && held_now_ == 0 && announced_ == 0,
-            "a checkpoint while the interconnect has transactions");
-  image(requests_, responses_);
+  invariant(has_image() || image.reading(), "a checkpoint while payloads of other initiators are in flight");
+  image(requests_, responses_, held_sms_, held_slices_, held_now_, open_routes_, in_flight_, announced_);
   for (const auto& port : sm_ports_) image(*port);
   for (const auto& port : slice_ports_) image(*port);
   image(held_requests_, held_responses_);

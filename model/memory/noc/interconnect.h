@@ -47,7 +47,8 @@ class interconnect : public sc_core::sc_module, public clocked {
     requests_.restart();
     responses_.restart();
   }
-  /// While it is idle.
+  /// While no payload has a route that is not its own (has_image). The payloads have been named.
+  [[nodiscard]] bool has_image() const { return free_routes_.size() == routes_.size(); }
   void exchange(state_image& image);
   /// Throws internal_error if a packet was lost or duplicated.
   void check_invariants() const;

@@ -103,15 +103,9 @@ void sm_network::restart() {
   clusters_ = 0;
 }
 
-void sm_network::meeting::exchange(state_image& image) {
-  invariant(arrived == 0 && arrivals.empty(), "a checkpoint while blocks wait for others of their cluster");
-  image(left);
-}
-
 void sm_network::exchange(state_image& image) {
   image.part(name());
-  invariant(idle(), "a checkpoint while messages between SMs are in flight");
-  image(barriers_completed, messages, least_cycles_, meetings_, clusters_);
+  image(barriers_completed, messages, least_cycles_, arrivals_, meetings_, clusters_);
 }
 
 void sm_network::check_invariants() const {

@@ -45,7 +45,7 @@ class sm_network : public sc_core::sc_module, public clocked, public phase_targe
   /// For a reset: no cluster is left.
   void restart();
   void check_invariants() const;
-  /// While it is idle and no block waits at the barrier of its cluster.
+  /// The accesses have been named.
   void exchange(state_image& image);
 
   void on_cycle(cycle_t cycle) override;
@@ -60,13 +60,15 @@ class sm_network : public sc_core::sc_module, public clocked, public phase_targe
     cycle_t cycle;
     cluster_transaction message;
     cluster_phase phase;
+
+    void exchange(state_image& image) { image(cycle, message, phase); }
   };
   /// The barrier of one cluster. Ranks are bits.
   struct meeting {
     std::uint32_t arrived = 0;                  // blocks that have arrived in the present phase
     std::uint32_t left = 0;                     // blocks that have exited
     std::vector<cluster_transaction> arrivals;  // of the present phase, in the order in which they came
-    void exchange(state_image& image);
+    void exchange(state_image& image) { image(arrived, left, arrivals); }
   };
   void release(meeting& m, cycle_t cycle);
   void pass_on(cluster_transaction& t, cluster_phase phase, const sc_core::sc_time& delay);

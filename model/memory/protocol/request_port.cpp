@@ -64,9 +64,6 @@ line_payload* request_port::take(cycle_t cycle) {
   return payload;
 }
 
-void request_port::exchange(state_image& image) {
-  invariant(idle() && responses_.empty(), "a checkpoint while an SM has requests to the L2");
-  image(port_, order_);
-}
+void request_port::exchange(state_image& image) { image(port_, queue_, responses_, order_, queued_, in_flight_); }
 
 }  // namespace heddle

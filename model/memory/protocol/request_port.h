@@ -38,7 +38,7 @@ class request_port : private at_initiator_unit {
   [[nodiscard]] const unsigned& queued() const { return queued_; }
   /// Requests sent whose response take() has not returned yet.
   [[nodiscard]] const unsigned& in_flight() const { return in_flight_; }
-  /// While it is idle.
+  /// The payloads have been named.
   void exchange(state_image& image);
 
  private:
@@ -46,11 +46,13 @@ class request_port : private at_initiator_unit {
     cycle_t cycle;
     std::uint64_t order;
     line_payload* payload;
+    void exchange(state_image& image) { image(cycle, order, payload); }
     bool operator<(const response& o) const { return cycle != o.cycle ? cycle > o.cycle : order > o.order; }
   };
   struct request {
     line_payload* payload;
     cycle_t cycle;  // in which it was queued
+    void exchange(state_image& image) { image(payload, cycle); }
   };
   void start(const sc_core::sc_time& delay);
   friend class at_initiator_port<request_port>;

@@ -34,6 +34,12 @@ struct bulk_request {
 
   /// Loads and copies within the cluster complete at an mbarrier, the others in groups.
   [[nodiscard]] bool signals() const { return kind == bulk_kind::load || kind == bulk_kind::cluster; }
+  /// For a state_image.
+  template <class Image>
+  void exchange(Image& image) {
+    image(kind, tensor, im2col, reduces, dimensions, op, type, global, shared, source, bytes, barrier, blocks, at,
+          offsets);
+  }
 };
 
 bulk_request request_of(const isa::instruction& i, const warp_state& w, unsigned lane);
@@ -51,6 +57,11 @@ struct bulk_segment {
   std::uint32_t bytes = 0;
   std::uint8_t unit = 4;  // bytes of a lane: address and length are multiples
   bool outside = false;   // of the tensor: nothing is read, and loads fill
+  /// For a state_image.
+  template <class Image>
+  void exchange(Image& image) {
+    image(global, at, bytes, unit, outside);
+  }
 };
 
 /// Divides a copy into segments that one request to memory moves.
@@ -74,6 +85,13 @@ class bulk_walk {
   void get(const bulk_segment& p, std::uint8_t* bytes, const std::uint8_t* shared) const;
   /// The bytes of a segment outside the tensor.
   void fill(const bulk_segment& p, std::uint8_t* bytes) const;
+  /// For a state_image.
+  template <class Image>
+  void exchange(Image& image) {
+    image.raw(&map_, sizeof map_);
+    image(tensor_, base_, swizzle_, bytes_, done_, row_bytes_, in_row_, from_, to_, global_, first_, now_, count_,
+          index_, offsets_, widest_);
+  }
   /// Most bytes of a segment.
   static constexpr unsigned line = 128;
 

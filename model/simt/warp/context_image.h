@@ -66,6 +66,11 @@ class context_image {
   void blank(std::size_t count);
   /// Copies `count` bytes unchanged, padded to whole words.
   void exchange_bytes(std::uint8_t* data, std::size_t count);
+  /// The image itself, in a state_image.
+  template <class Image>
+  void exchange(Image& image) {
+    image(words_, at_, reading_);
+  }
   /// Continues at the next multiple of `count` words.
   void align(std::size_t count);
 

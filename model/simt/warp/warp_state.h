@@ -21,6 +21,10 @@ constexpr lane_mask all_lanes = 0xffffffffu;
 
 struct dim3 {
   std::uint32_t x = 1, y = 1, z = 1;
+  template <class Image>
+  void exchange(Image& image) {
+    image(x, y, z);
+  }
   [[nodiscard]] std::uint64_t count() const { return std::uint64_t{x} * y * z; }
 };
 
@@ -90,6 +94,11 @@ struct stack_entry {
   std::uint32_t pc;
   std::uint32_t reconverge;
   lane_mask mask;
+
+  template <class Image>
+  void exchange(Image& image) {
+    image(pc, reconverge, mask);
+  }
 };
 
 /// Why a path does not run: nothing (it can run), its lanes wait at a block's barrier, or they wait for other lanes of
@@ -113,6 +122,11 @@ struct lane_path {
   path_wait wait;
   bool granted;          // the lanes named by the instruction at pc have all arrived
   std::uint32_t wanted;  // waiting for lanes: their mask; waiting at a barrier: its number
+
+  template <class Image>
+  void exchange(Image& image) {
+    image(pc, mask, frame, wait, granted, wanted);
+  }
 };
 
 /// Independent thread scheduling: lanes that diverged at a branch and reconverge. Unused if
@@ -124,6 +138,11 @@ struct convergence_frame {
   lane_mask arrived;         // participants that wait at `reconverge`
   std::uint32_t parent;      // index of the frame in which they continue, or no_frame
   std::uint32_t back_edges;  // back edges taken by other lanes since the last arrival
+
+  template <class Image>
+  void exchange(Image& image) {
+    image(reconverge, resume, participants, arrived, parent, back_edges);
+  }
 };
 
 /// Architectural state of one warp. Registers are 32-lane arrays: regs[r * 32 + lane]. The members that every
@@ -162,6 +181,13 @@ struct warp_state {
     back_edges = 0;
     paths.clear();
     frames.clear();
+  }
+  /// The state of a warp in its slot, for a state_image; not its registers, nor what is left of an earlier warp.
+  template <class Image>
+  void exchange(Image& image) {
+    image(block, predicates, pc, active, live, reconverge, slot, independent, granted, frame, back_edges,
+          warp_in_block);
+    image(stack, paths, frames);
   }
   /// Linear thread index in the block of a lane.
   [[nodiscard]] std::uint32_t thread(unsigned lane) const { return warp_in_block * warp_size + lane; }

@@ -130,10 +130,15 @@ void cluster_port::order(cycle_t cycle) {
   });
 }
 
+void cluster_port::name_objects(state_image& image) {
+  accesses_.exchange(image);
+  accesses_.each_in_use([&image](cluster_access& a) { image.name(&a); });
+}
+
 void cluster_port::exchange(state_image& image) {
-  invariant(idle(), "a checkpoint while messages between SMs are in flight");
   image.part(name());
-  image(free_, barriers_passed, requests, served);
+  accesses_.each_in_use([&image](cluster_access& a) { image(a); });
+  image(arrivals_, free_, barriers_passed, requests, served);
   counters.exchange(image, [&image](std::uint32_t, cluster_counters& c) { image.numbers(c); });
 }
 

@@ -59,7 +59,8 @@ class cluster_port : public sc_core::sc_module, public clocked, public phase_ini
     arrivals_.clear();
     free_ = 0;
   }
-  /// When idle.
+  /// Names the accesses in flight.
+  void name_objects(state_image& image);
   void exchange(state_image& image);
 
   void on_cycle(cycle_t cycle) override;
@@ -77,6 +78,8 @@ class cluster_port : public sc_core::sc_module, public clocked, public phase_ini
     cluster_phase phase;
     std::uint64_t sequence;  // release: of the block
     cluster_access* access;  // request, response
+
+    void exchange(state_image& image) { image(cycle, phase, sequence, access); }
   };
   struct message {
     cluster_transaction transaction;

@@ -7,6 +7,7 @@
 #include "heddle/simt/bulk/bulk_copy.h"
 #include "heddle/sub_partition/dependence/decoded_program.h"
 #include "heddle/tlm/kernel/clock_timing.h"
+#include "heddle/tlm/kernel/state_image.h"
 
 namespace heddle {
 
@@ -42,6 +43,14 @@ struct bulk_command {
   bool all_sent = false;
   bool failed = false;
   bool completed = false;
+
+  void exchange(state_image& image) {
+    image(request, instruction, launch, traffic, block, sequence, cta_slot, thread, warp, residency, grouped, group,
+          ranks, walk, segment);
+    image(atomic.op, atomic.mem_space, atomic.sub, atomic.type, map_bytes);
+    image.raw(&map, sizeof map);
+    image(begins, ready, outstanding, messages, unread, begun, fetches_map, all_sent, failed, completed);
+  }
 };
 
 }  // namespace heddle

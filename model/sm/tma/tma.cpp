@@ -343,12 +343,31 @@ void tma::answered(request& r, cycle_t cycle) {
   maps_.push_back({c.request.global, c.map});
 }
 
+void tma::name_objects(state_image& image) {
+  commands_.exchange(image);
+  commands_.each_in_use([&image](bulk_command& c) {
+    image.name(&c);
+    image.name(&c.atomic);
+  });
+  requests_.exchange(image);
+  requests_.each_in_use([&image](request& r) {
+    image.name(&r);
+    image.name<l1_access>(&r);
+    image.name(&r.transaction);
+  });
+}
+
+void tma::clear_undefined() {
+  requests_.each_in_use([](request& r) {
+    if (r.transaction.kind == lsu_kind::load) r.transaction.clear_words(r.transaction.global_mask);
+  });
+}
+
 void tma::exchange(state_image& image) {
-  invariant(idle() && requests_.in_use() == 0 && waiting_.empty() && staged_.empty() && due_.empty() &&
-                in_flight_ == 0 && queued_ == 0 && !port_.nacked(),
-            "a checkpoint while bulk copies are in flight");
   image.part(name());
-  image(maps_, free_);
+  commands_.each_in_use([&image](bulk_command& c) { image(c); });
+  requests_.each_in_use([&image](request& r) { image(r); });
+  image(port_, waiting_, staged_, due_, maps_, free_, in_flight_, queued_);
   counters.exchange(image, [&image](std::uint32_t, tma_counters& c) { image.numbers(c); });
 }
 

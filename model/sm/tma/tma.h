@@ -78,8 +78,11 @@ class tma : public sc_core::sc_module, public clocked {
   [[nodiscard]] bool idle() const { return commands_.in_use() == 0; }
   /// For a reset, when idle.
   void restart();
-  /// When idle.
+  /// Names the commands and requests in flight and their transactions.
+  void name_objects(state_image& image);
   void exchange(state_image& image);
+  /// As load_store_unit::clear_undefined.
+  void clear_undefined();
 
   void on_cycle(cycle_t cycle) override;
   void trace(sc_core::sc_trace_file* file) const override;
@@ -92,10 +95,17 @@ class tma : public sc_core::sc_module, public clocked {
     bool of_map = false;  // it reads the tensor map
     cycle_t due = 0;      // its bytes have been read from shared memory
     lsu_transaction transaction;
+
+    void exchange(state_image& image) {
+      l1_access::exchange(image);
+      image(command, segment, of_map, due, transaction);
+    }
   };
   struct completion {
     cycle_t cycle;
     bulk_command* command;
+
+    void exchange(state_image& image) { image(cycle, command); }
   };
   struct known_map {
     std::uint64_t address;

@@ -119,6 +119,8 @@ void launch_profile::exchange(state_image& image, const resident_launch& launch)
   exchange_counting(
       image, traffic_.size(), [this](std::size_t i) { return counts_anything(traffic_[i]); },
       [&](std::size_t i) { image.numbers(traffic_[i]); });
+  image.name(traffic_.data(), traffic_.size());
+  exchange_blocks(image);
 }
 
 profile_counts launch_profile::counts_of(std::size_t instruction) const {
@@ -134,6 +136,20 @@ void launch_profile::exchange_counts(state_image& image, std::size_t instruction
   if (!image.reading()) return;
   lines_[instruction] = {};
   for (unsigned n = 0; n < all.size(); ++n) add(lines_[instruction], n, all[n]);
+}
+
+void launch_profile::exchange_blocks(state_image& image) {
+  std::uint32_t count = static_cast<std::uint32_t>(blocks_.size());
+  image(count);
+  if (image.reading())
+    for (std::uint32_t i = 0; i < count; ++i)
+      blocks_.push_back(std::make_unique<block_counts>(counts_of_block(), program_->code.size(), this));
+  for (const auto& b : blocks_) {
+    b->exchange(image, program_->code.size());
+    image.name(b.get());
+    image.name(&b->moved);
+  }
+  image(free_blocks_);
 }
 
 void launch_profile::carry(const profile_line& from, unsigned what, std::uint64_t high) {

@@ -81,7 +81,7 @@ class launch_profile {
   [[nodiscard]] std::uint32_t access_of(const decoded_instruction& d) const;
   /// Null before the launch's first warp.
   [[nodiscard]] const decoded_program* program() const { return program_.get(); }
-  /// With no block on the SM.
+  /// Names the traffic that it counts, and blocks that count apart.
   void exchange(state_image& image, const resident_launch& launch);
 
  private:
@@ -90,6 +90,7 @@ class launch_profile {
   void carry(const profile_line& from, unsigned what, std::uint64_t high);
   [[nodiscard]] profile_counts counts_of(std::size_t instruction) const;
   void exchange_counts(state_image& image, std::size_t instruction);
+  void exchange_blocks(state_image& image);
 
   std::vector<profile_line> lines_;
   std::vector<profile_counts> high_;          // empty until a count exceeds 32 bits

@@ -19,6 +19,12 @@ void stall_account::placed(warp_slot& w, cycle_t cycle) {
   w.executed = 0;
 }
 
+void stall_account::attach(warp_slot& w) {
+  w.counters = &counters[w.launch->launch_id];
+  w.profile = &(*profiles_)[w.launch->launch_id];
+  set_next(w, static_cast<std::uint32_t>(w.next - w.program->code.data()));
+}
+
 void stall_account::settle(warp_slot& w, cycle_t until) {
   if (until <= w.mark) return;
   const cycle_t from = w.mark;

@@ -42,6 +42,8 @@ class stall_account {
   [[nodiscard]] const per_launch<launch_profile>& profiles() const { return *profiles_; }
   /// The slot holds a new warp from `cycle` on. Its launch and its program are set.
   void placed(warp_slot& w, cycle_t cycle);
+  /// The slot's launch, program and next instruction were read from a state image: finds where they are counted.
+  void attach(warp_slot& w);
   /// Sets the warp's next instruction to the one at `pc`.
   static void set_next(warp_slot& w, std::uint32_t pc) {
     w.next = &w.program->code[pc];

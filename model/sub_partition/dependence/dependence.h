@@ -61,8 +61,15 @@ class dependence {
   }
   void check(unsigned slot, const decoded_instruction& d, cycle_t cycle) const { by_codes_.check(slot, d, cycle); }
 
-  /// Without warps.
-  void exchange(state_image& image) { by_scoreboard_.board.exchange(image); }
+  void exchange(state_image& image) {
+    by_scoreboard_.board.exchange(image);
+    image(codes_began_last_);
+  }
+  /// Of a slot whose warp executes program `p`.
+  void exchange(unsigned slot, const decoded_program& p, state_image& image) {
+    if (p.control_codes) by_codes_.counters.exchange(slot, image);
+    if (!p.control_codes || by_codes_.checks()) by_scoreboard_.board.exchange(slot, p.scoreboard_registers, image);
+  }
   /// What is pending is sampled for `observer`.
   void observe(const trace_observer* observer) {
     by_scoreboard_.board.observe(observer);

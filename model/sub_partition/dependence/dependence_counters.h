@@ -82,6 +82,8 @@ class dependence_counters : public sc_core::sc_module {
   [[nodiscard]] cycle_t settled(unsigned slot) const { return rows_[slot].latest; }
   /// A new warp.
   void clear(unsigned slot) { rows_[slot] = {}; }
+  /// Of a slot with a warp.
+  void exchange(unsigned slot, state_image& image) { image(rows_[slot]); }
   /// Prefetches the slot's row.
   void prefetch(unsigned slot) const { host_prefetch(&rows_[slot], sizeof(row)); }
 
@@ -108,6 +110,7 @@ class dependence_counters : public sc_core::sc_module {
     std::array<std::uint16_t, counter_count> pending{};
     std::array<producer, counter_count> kind{};
     std::uint8_t raised = 0;  // counters that are not zero
+    void exchange(state_image& image) { image(stall_until, latest, uncounted, ready, pending, kind, raised); }
   };
   static bool is_raised(const row& r, unsigned counter) { return (r.raised >> counter & 1) != 0; }
   static void raise_until(row& r, unsigned counter, cycle_t cycle, producer kind) {

@@ -59,8 +59,12 @@ class scoreboard : public sc_core::sc_module {
     std::uint32_t* const r = rows_.data() + std::size_t{slot} * row_words;
     std::fill(r, r + 2 * predicates + registers, 0);
   }
-  /// Without warps. A new one begins with a row of its own.
   void exchange(state_image& image) { image(base_); }
+  /// The row of a slot with a warp, whose program uses the first `registers` registers. A new warp begins with a row of
+  /// its own.
+  void exchange(unsigned slot, unsigned registers, state_image& image) {
+    image.raw(rows_.data() + std::size_t{slot} * row_words, (2 * predicates + registers) * sizeof rows_[0]);
+  }
   void prefetch() const { host_prefetch(&rows_, 1); }
   /// The slot's predicates and first registers, which most programs use most.
   void prefetch(unsigned slot) const {

@@ -21,6 +21,11 @@ class memory_hold {
   /// The slot's warp is stopped.
   void forget(unsigned slot) { held_ &= ~(std::uint64_t{1} << slot); }
   [[nodiscard]] bool any() const { return held_ != 0; }
+  /// For a state_image.
+  template <class Image>
+  void exchange(Image& image) {
+    image(held_);
+  }
 
  private:
   warp_table& warps_;

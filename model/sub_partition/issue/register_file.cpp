@@ -6,6 +6,7 @@
 #include <new>
 
 #include "heddle/config/error.h"
+#include "heddle/tlm/kernel/state_image.h"
 
 namespace heddle {
 
@@ -32,6 +33,15 @@ std::uint32_t* register_file::allocate(unsigned slot, unsigned registers, unsign
 void register_file::release(unsigned slot) {
   in_use_ -= slots_[slot].allocated;
   slots_[slot].allocated = 0;
+}
+
+std::uint32_t* register_file::exchange(unsigned slot, unsigned registers, state_image& image) {
+  unsigned allocated = slots_[slot].allocated;
+  image(allocated);
+  if (image.reading()) allocate(slot, registers, allocated);
+  std::uint32_t* const first = slots_[slot].rows[0].lanes;
+  image.raw(first, registers * sizeof(row));
+  return first;
 }
 
 void register_file::trace(sc_core::sc_trace_file* file) const {

@@ -14,6 +14,8 @@
 
 namespace heddle {
 
+class state_image;
+
 class register_file : public sc_core::sc_module {
  public:
   /// `capacity`: 32-lane registers that may be in use at once.
@@ -23,6 +25,8 @@ class register_file : public sc_core::sc_module {
   std::uint32_t* allocate(unsigned slot, unsigned registers, unsigned allocated);
   void release(unsigned slot);
   [[nodiscard]] unsigned in_use() const { return in_use_; }
+  /// The registers of a slot with a warp, of which `registers` hold values. Returns the first one.
+  std::uint32_t* exchange(unsigned slot, unsigned registers, state_image& image);
   /// Extra operand-read cycles of the instruction issued in this cycle; updated only while traced.
   mutable unsigned conflict_cycles = 0;
   void observe(const trace_observer* observer) { traced_by_ = observer; }

@@ -34,7 +34,9 @@ unsigned warp_scheduler::longest_starved(std::uint64_t eligible, cycle_t cycle) 
 }
 
 void warp_scheduler::exchange(state_image& image) {
-  invariant(hot_.all_ready == 0 && hot_.waiting == 0, "a checkpoint while warps are scheduled");
+  image(hot_.ready, hot_.all_ready, hot_.ready_units, hot_.waiting);
+  for (int slot = 0; slot < slots_; ++slot)
+    if ((hot_.all_ready >> slot & 1) != 0) image(hot_.since[static_cast<unsigned>(slot)]);
   image(hot_.starves_at, fair_until_, gates_in_use_, stalled_from_, stalled_until_, hot_.gates);
   hot_.policy->exchange(image);
 }

@@ -124,7 +124,6 @@ class warp_scheduler : public sc_core::sc_module {
   void observe(const trace_observer* observer) { traced_by_ = observer; }
   void trace(sc_core::sc_trace_file* file) const override;
   void prefetch() const { host_prefetch(&hot_, sizeof hot_); }
-  /// Without warps.
   void exchange(state_image& image);
 
  private:
@@ -135,6 +134,7 @@ class warp_scheduler : public sc_core::sc_module {
     cycle_t ready = 0;                 // since this cycle
     cycle_t settled = 0;               // accounted up to this cycle
     issue_gate::closed_cycles closed;  // until then
+    void exchange(state_image& image) { image(ready, settled, closed); }
   };
   [[nodiscard]] ready_wait waited(unsigned slot, isa::unit u, cycle_t cycle) const {
     const auto closed = hot_.gates[static_cast<unsigned>(u)].until(cycle);

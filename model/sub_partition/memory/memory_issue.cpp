@@ -354,9 +354,8 @@ void memory_issue::answered(unsigned slot, cycle_t cycle) {
 }
 
 void memory_issue::exchange(state_image& image) {
-  invariant(idle() && backlog_.empty() && failed_.empty() && products_.waiting.empty() && products_.ending.empty(),
-            "a checkpoint while a sub-partition's memory instructions are in flight");
-  image(credits_, textures_, pending_replays_);
+  operations_.exchange_contents(image);
+  image(credits_, textures_, pending_replays_, backlog_, failed_, products_);
 }
 
 void memory_issue::check_invariants() const {

@@ -70,8 +70,13 @@ class memory_issue : public phase_initiator<lsu_protocol_types> {
   /// Free entries of the load/store unit's queue; a reference, because waveforms sample it.
   [[nodiscard]] const unsigned& credits() const { return credits_; }
   void check_invariants() const;
-  /// Without instructions in flight.
+  /// Names the operations in flight and their transactions.
+  void name_objects(state_image& image) { operations_.exchange(image); }
   void exchange(state_image& image);
+  /// As load_store_unit::clear_undefined.
+  void clear_undefined() {
+    for (lsu_transaction* const t : backlog_) t->clear_answer();
+  }
 
   tlm::tlm_sync_enum nb_transport_bw(lsu_transaction& t, lsu_phase& phase, sc_core::sc_time& delay) override;
 

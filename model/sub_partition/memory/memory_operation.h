@@ -30,6 +30,9 @@ struct memory_operation {
   std::unique_ptr<word_rows> words;               // the loaded words
   std::unique_ptr<simt::texture_access> texture;  // the texels to fetch
   std::unique_ptr<copy_target> target;            // of a copy
+
+  /// Of an operation in flight.
+  void exchange(state_image& image);
 };
 
 /// Recycles operations, and the transactions of operations that have several. Those in the pool are poisoned
@@ -81,8 +84,20 @@ class memory_operation_pool {
     free_transactions_.push_back(&t);
   }
   [[nodiscard]] std::size_t in_use() const { return in_use_; }
+  /// Which operations and transactions are in use, and the order in which the others are taken. Names those in use. It
+  /// is read into a pool that was never used.
+  void exchange(state_image& image);
+  /// What those in use hold.
+  void exchange_contents(state_image& image);
 
  private:
+  void make_all(const std::vector<std::uint8_t>& operations, const std::vector<std::uint32_t>& free_operations,
+                const std::vector<std::uint8_t>& transactions, const std::vector<std::uint32_t>& free_transactions);
+  template <class F>
+  void each_in_use(F&& f);
+  template <class F>
+  void each_further_in_use(F&& f);
+
   // Under AddressSanitizer the whole transaction, otherwise its lane data.
   static void set_poison(lsu_transaction& t) {
     if constexpr (poison::finds == poison::found::accesses) return poison::set_object(t);

@@ -105,6 +105,10 @@ class instruction_stream {
   /// Writes a stopped warp to a context image, or restores it from one. Throws program_error if the image is not a
   /// valid warp of this program.
   virtual void exchange(warp_slot& w, simt::context_image& image) const = 0;
+  /// The warp's place in its trace, if it follows one. Its block has its recording.
+  virtual void exchange_place(warp_slot& w, state_image& image) const {
+    static_cast<void>(w), static_cast<void>(image);
+  }
   /// Source position of an instruction of the warp, for messages: "file.ptx:12:5".
   [[nodiscard]] virtual std::string place_of(const warp_slot& w, const isa::instruction& i) const = 0;
   /// For each group of the warp's lanes, where it is and what it waits for: "lanes 0x0000ffff, waits at barrier 1,

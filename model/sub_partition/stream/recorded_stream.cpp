@@ -123,6 +123,12 @@ void recorded_stream::exchange(warp_slot& w, simt::context_image& image) const {
   if (image.reading()) restored(w, known_wait(w) && seek(w, at) && w.state.pc == w.record->instruction);
 }
 
+void recorded_stream::exchange_place(warp_slot& w, state_image& image) const {
+  std::uint64_t at = image.reading() ? 0 : position(w);
+  image(at);
+  if (image.reading() && !seek(w, at)) throw state_error("a warp is behind the end of its trace");
+}
+
 // Machine code has addresses instead of lines.
 std::string recorded_stream::place_of(const warp_slot& w, const isa::instruction& i) const {
   return fmt::format("{}, at 0x{:x}", w.launch->program->file, i.line);

@@ -37,6 +37,7 @@ class recorded_stream final : public instruction_stream {
   void write_back(const decoded_instruction&, warp_slot&, simt::lane_mask,
                   const std::uint32_t (*)[isa::warp_size]) const override {}
   void exchange(warp_slot& w, simt::context_image& image) const override;
+  void exchange_place(warp_slot& w, state_image& image) const override;
   [[nodiscard]] std::string place_of(const warp_slot& w, const isa::instruction& i) const override;
   [[nodiscard]] std::vector<std::string> lane_places(const warp_slot& w, unsigned barrier) const override;
 

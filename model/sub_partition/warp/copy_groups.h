@@ -41,6 +41,11 @@ class copy_groups {
   /// A copy of the group that takes further ones is incomplete.
   [[nodiscard]] bool open() const { return !incomplete_.empty() && incomplete_.back() != 0; }
   void clear() { incomplete_.clear(); }
+  /// For a state_image.
+  template <class Image>
+  void exchange(Image& image) {
+    image(incomplete_, first_);
+  }
 
  private:
   // Groups complete in order.
@@ -68,6 +73,11 @@ struct bulk_groups {
   void clear() {
     written.clear();
     read.clear();
+  }
+  /// For a state_image.
+  template <class Image>
+  void exchange(Image& image) {
+    image(written, read);
   }
 };
 

@@ -20,6 +20,12 @@ struct departed_warp {
   const resident_launch* launch = nullptr;
   simt::dim3 index;  // of its block in the grid
   std::uint32_t warp_in_block = 0;
+
+  /// For a state_image.
+  template <class Image>
+  void exchange(Image& image) {
+    image(slot, residency, stores, block, launch, index, warp_in_block);
+  }
 };
 
 /// The departed warps of a sub-partition.
@@ -27,6 +33,11 @@ class departed_warps {
  public:
   void add(const departed_warp& w) { warps_.push_back(w); }
   [[nodiscard]] bool empty() const { return warps_.empty(); }
+  /// For a state_image.
+  template <class Image>
+  void exchange(Image& image) {
+    image(warps_);
+  }
   [[nodiscard]] bool contains(unsigned slot, std::uint16_t residency) const {
     return find(slot, residency) != warps_.end();
   }

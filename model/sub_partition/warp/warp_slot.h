@@ -84,10 +84,16 @@ struct alignas(64) warp_slot {
   /// Where an instruction of its program counts what it moves.
   [[nodiscard]] traffic_counts traffic_of(const decoded_instruction& d) const;
   [[nodiscard]] bool outstanding() const { return loads + stores != 0; }
-  /// Without a warp. What is left of the last one may go into the context of a later one, or wake the sub-partition.
+  /// What a slot has without a warp, too. What is left of the last one may go into the context of a later one, or wake
+  /// the sub-partition.
   void exchange(state_image& image) {
-    invariant(phase == warp_phase::empty, "a checkpoint while a warp is in its slot");
-    image(timer, sequence, residency, state.clock_low, state.cycle, state.time_ns);
+    image(phase, timer, sequence, residency, copies, products, bulk, state.clock_low, state.cycle, state.time_ns);
+  }
+  /// The warp of a slot that holds one; not what follows from its launch, nor its place in a trace.
+  void exchange_warp(state_image& image) {
+    image(launch, next, mark, fetch_at, constant_at, loads, stores, executed, waits_for, stopped_in, redirected, jumps,
+          counted, not_taken, state, rest, placed_at, barrier_lanes, queued);
+    image(fence_scope, fence_begun, fence_until, copying, registers, counts);
   }
   /// What a fence waits for: not for copies to shared memory.
   [[nodiscard]] bool holds_fence() const { return loads + stores != copying; }

@@ -22,7 +22,11 @@ class warp_table {
   [[nodiscard]] const std::uint64_t& active() const { return active_; }
   void set_active(unsigned slot) { active_ |= std::uint64_t{1} << slot; }
   void clear_active(unsigned slot) { active_ &= ~(std::uint64_t{1} << slot); }
-  void exchange(state_image& image) { image.each(slots_); }
+  /// The slots, without the warps that they hold.
+  void exchange(state_image& image) {
+    image.each(slots_);
+    image(active_);
+  }
 
  private:
   std::vector<warp_slot> slots_;

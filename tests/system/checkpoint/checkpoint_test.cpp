@@ -63,8 +63,8 @@ class checkpoints : public ::testing::Test {
     std::ofstream(place_ / name, std::ios::binary) << text;
   }
 
-  /// Runs `run` whole, then with checkpoints and a stop at a random cycle, and goes on: the same metrics and output.
-  /// Returns false if no checkpoint came before the stop.
+  /// Runs `run` whole, then with checkpoints, of which the last one is at a random cycle, and goes on from it: the same
+  /// metrics and output. Returns false if the run ended before its first checkpoint.
   bool stop_and_go_on(const words& run, std::mt19937& random);
 
   fs::path place_;
@@ -75,7 +75,7 @@ bool checkpoints::stop_and_go_on(const words& run, std::mt19937& random) {
   const outcome whole = heddle(joined(run, {"--quiet", "--metrics", "whole.json", "--threads", one}));
   EXPECT_EQ(0, whole.code) << whole.err;
   const auto cycles = json::parse(content(place_ / "whole.json")).at("cycles").get<std::uint64_t>();
-  const std::uint64_t every = cycles / 20 + random() % (cycles / 2), most = every + random() % cycles;
+  const std::uint64_t every = (random() % 4 == 0 ? 300 : 0) + random() % cycles, most = every + 300 + random() % 2000;
   fs::remove(place_ / "c");
   const outcome cut = heddle(joined(run, {"--quiet", "--checkpoint", "c", "--checkpoint-every", std::to_string(every),
                                           "--max-cycles", std::to_string(most), "--threads", one}));
@@ -107,11 +107,12 @@ TEST_F(checkpoints, workloads_go_on_as_without_a_stop) {
     taken += stop_and_go_on({"run", HEDDLE_WORKLOADS "/" + w + "/job.json", "--gpu", gpu}, random);
     if (HasFailure()) return;
   }
-  EXPECT_GE(taken, wanted(6) / 2);
+  EXPECT_GE(taken, wanted(6) * 3 / 4);
 }
 
 // Loops of the host, printf, malloc across launches, constants, streams, copies, launches that wait for a cycle.
-void write_mixed_job(const fs::path& place, unsigned seed, bool preempts, unsigned rounds = 5) {
+// `mode`: of preemptions; empty: there are none.
+void write_mixed_job(const fs::path& place, unsigned seed, const std::string& mode = "", unsigned rounds = 5) {
   std::string table;
   for (unsigned i = 0; i < 16; ++i) table += std::string({static_cast<char>(3 + 2 * i), 0, 0, 0});
   std::ofstream(place / "table.bin", std::ios::binary) << table;
@@ -144,17 +145,21 @@ void write_mixed_job(const fs::path& place, unsigned seed, bool preempts, unsign
                    {{"memset", "sum"}, {"byte", 0}},
                    late,
                    wander(0, "a", 7, 10)};
-  if (preempts) j["preempt"] = {{{"at_cycle", 9000}, {"resume_after", 500}}, {{"at_cycle", 41000}, {"sm", 0}}};
+  if (!mode.empty())
+    for (const unsigned cycle : {9000u, 14000u, 20000u, 27000u, 41000u})
+      j["preempt"].push_back({{"at_cycle", cycle}, {"resume_after", 500}, {"mode", mode}});
   std::ofstream(place / "job.json") << j.dump();
 }
+
+const char* const modes[] = {"switch", "flush", "drain", "auto"};
 
 TEST_F(checkpoints, a_job_of_many_kinds) {
   std::mt19937 random(2);
   unsigned taken = 0;
   for (unsigned n = 0; n < wanted(6); ++n) {
     const std::string gpu = gpus[random() % std::size(gpus)];
-    const bool preempts = gpu != "gtx480" && random() % 2 != 0;
-    write_mixed_job(place_, n, preempts);
+    const bool preempts = gpu != "gtx480" && random() % 4 != 0;
+    write_mixed_job(place_, n, preempts ? modes[random() % std::size(modes)] : "");
     words run = {"run", "job.json", "--gpu", gpu};
     if (random() % 3 == 0) run.emplace_back("--cold");
     if (random() % 3 == 0) run.insert(run.end(), {"--set", "gpu.sm_count=2"});
@@ -164,7 +169,54 @@ TEST_F(checkpoints, a_job_of_many_kinds) {
     taken += stopped;
     if (HasFailure()) return;
   }
-  EXPECT_GE(taken, wanted(6) / 3);
+  EXPECT_GE(taken, wanted(6) * 3 / 4);
+}
+
+// Clusters that access each other's shared memory, asynchronous copies, boxes of tensors that the TMA copies into
+// warpgroups' products, with preemptions.
+TEST_F(checkpoints, copies_and_clusters_in_flight) {
+  const auto of = [](const char* name) { return json{{"buffer", name}}; };
+  const auto u32 = [](unsigned v) { return json{{"u32", v}}; };
+  const auto map = [](const char* name, unsigned lines) -> json {
+    return {{"tensor_map",
+             {{"buffer", name}, {"type", "f16"}, {"size", {256, 256}}, {"box", {64, lines}}, {"swizzle", "128B"}}}};
+  };
+  const std::string source = HEDDLE_SOURCE "/tests/system/";
+  const json buffers = {{"a", {{"bytes", 131072}, {"fill", "random:1"}}},
+                        {"b", {{"bytes", 131072}, {"fill", "random:2"}}},
+                        {"out", {{"bytes", 262144}}}};
+  const json jobs[] = {
+      {{"module", source + "memory/cluster_stencil.ptx"},
+       {"launches",
+        {{{"kernel", "stencil"},
+          {"grid", {12}},
+          {"block", {96}},
+          {"cluster", {4}},
+          {"shared_bytes", 2304},
+          {"args", {of("a"), of("out"), u32(3), u32(10)}}}}}},
+      {{"module", source + "memory/asynchronous_copy.ptx"},
+       {"launches", {{{"kernel", "tiles"}, {"grid", {8}}, {"block", {128}}, {"args", {of("a"), of("out"), u32(23)}}}}},
+       {"preempt", {{{"at_cycle", 3000}, {"resume_after", 100}}}}},
+      {{"module", source + "tensor/warpgroup.ptx"},
+       {"launches",
+        {{{"kernel", "multicast_boxes"},
+          {"grid", {1, 2, 1}},
+          {"block", {384}},
+          {"shared_bytes", 196672},
+          {"args", {map("a", 128), map("b", 128), of("out"), u32(256), u32(256)}}}}}},
+  };
+  std::mt19937 random(4);
+  unsigned taken = 0;
+  for (unsigned n = 0; n < wanted(6); ++n) {
+    json job = jobs[n % std::size(jobs)];
+    job["buffers"] = buffers;
+    job["outputs"] = {{{"buffer", "out"}, {"file", "out.bin"}}};
+    write("job.json", job.dump());
+    SCOPED_TRACE(job["module"].dump());
+    taken += stop_and_go_on({"run", "job.json", "--gpu", "h100"}, random);
+    if (HasFailure()) return;
+  }
+  EXPECT_GE(taken, wanted(6) * 3 / 4);
 }
 
 TEST_F(checkpoints, recorded_kernels) {
@@ -180,8 +232,9 @@ TEST_F(checkpoints, recorded_kernels) {
   }
   write("kernelslist.g", list);
   std::mt19937 random(3);
-  for (const char* gpu : {"gtx1080", "v100"})
-    stop_and_go_on({"replay", "kernelslist.g", "--gpu", gpu, "--log-level", "error"}, random);
+  for (unsigned n = 0; n < wanted(4); ++n)
+    stop_and_go_on({"replay", "kernelslist.g", "--gpu", n % 2 == 0 ? "gtx1080" : "v100", "--log-level", "error"},
+                   random);
 }
 
 // What a checkpoint holds: its description, and the state.
@@ -203,17 +256,26 @@ TEST_F(checkpoints, the_state_is_that_of_a_run_without_a_stop) {
   // With several threads, numbers of packets and the like are others: they say in which order places were taken.
   const words job = {
       "run", HEDDLE_WORKLOADS "/bfs/job.json", "--gpu", "gtx1080", "--quiet", "--threads", "1", "--checkpoint", "c"};
-  ASSERT_EQ(1, heddle(joined(job, {"--checkpoint-every", "60000", "--max-cycles", "110000"})).code);
-  const opened late = open(place_ / "c");
-  ASSERT_EQ(1, heddle(joined(job, {"--checkpoint-every", "5700", "--max-cycles", "7000"})).code);
-  const opened early = open(place_ / "c");
-  ASSERT_LT(early.about.at("cycle"), 60000);
-  const std::uint64_t rest = 60000 - early.about.at("cycle").get<std::uint64_t>();
-  const outcome o = heddle({"resume", "c", "--checkpoint-every", std::to_string(rest), "--max-cycles", "110000"});
-  ASSERT_EQ(1, o.code) << o.err;
-  const opened again = open(place_ / "c");
-  EXPECT_EQ(late.about.at("cycle"), again.about.at("cycle"));
-  EXPECT_TRUE(late.state == again.state);
+  std::mt19937 random(5);
+  for (unsigned n = 0; n < wanted(3); ++n) {
+    const std::uint64_t first = 5700 + random() % 30000, second = first + 300 + random() % 30000;
+    SCOPED_TRACE(std::to_string(first) + ", " + std::to_string(second));
+    const auto at = [](std::uint64_t cycle) {
+      return words{"--checkpoint-every", std::to_string(cycle), "--max-cycles", std::to_string(cycle + 600)};
+    };
+    ASSERT_EQ(1, heddle(joined(job, at(second))).code);
+    const opened late = open(place_ / "c");
+    ASSERT_EQ(1, heddle(joined(job, at(first))).code);
+    const opened early = open(place_ / "c");
+    ASSERT_LT(early.about.at("cycle"), second);
+    const std::uint64_t rest = second - early.about.at("cycle").get<std::uint64_t>();
+    const outcome o = heddle(
+        {"resume", "c", "--checkpoint-every", std::to_string(rest), "--max-cycles", std::to_string(second + 600)});
+    ASSERT_EQ(1, o.code) << o.err;
+    const opened again = open(place_ / "c");
+    EXPECT_EQ(late.about.at("cycle"), again.about.at("cycle"));
+    EXPECT_TRUE(late.state == again.state);
+  }
 }
 
 // Nothing happens in the first 700 cycles, in which several are due.
@@ -238,7 +300,7 @@ TEST_F(checkpoints, a_run_goes_on_without_a_place_for_one) {
 }
 
 TEST_F(checkpoints, sigterm_ends_a_run_with_one) {
-  write_mixed_job(place_, 1, false, 25);
+  write_mixed_job(place_, 1, "", 25);
   heddle::test::program_start how;
   how.folder = place_;
   const words job = {"run", "job.json", "--gpu", "gtx1080", "--set", "gpu.sm_count=4", "--quiet"};
@@ -267,7 +329,7 @@ void refused(const outcome& o, const std::string& text) {
 
 TEST_F(checkpoints, what_was_changed_is_refused_by_name) {
   write("gpu.ini", "base = gtx1080\n[gpu]\nsm_count = 2\n");
-  write_mixed_job(place_, 4, false);
+  write_mixed_job(place_, 4);
   ASSERT_EQ(1, heddle({"run", "job.json", "--gpu", "gpu.ini", "--quiet", "--checkpoint", "c", "--checkpoint-every",
                        "8000", "--max-cycles", "100000", "--metrics", "m.json"})
                    .code);

@@ -149,7 +149,18 @@ struct machine : sc_core::sc_module, phase_initiator<cta_protocol_types> {
   }
   void exchange(state_image& image) {
     clock.exchange(image);
-    unit.exchange(image, [this](std::uint32_t launch) -> const resident_launch& { return *launches[launch]; });
+    exchange_unit(image);
+  }
+  void exchange_unit(state_image& image) {
+    const auto by_number = [this](std::uint32_t launch) -> const resident_launch& { return *launches[launch]; };
+    for (const auto& l : launches) {
+      image.name(l.get());
+      image.name<simt::launch_context>(l.get());
+      image.name(l->decoded->code.data(), l->decoded->code.size());
+    }
+    name_bulk_instructions(image);
+    name_objects(unit, image, by_number);
+    unit.exchange(image, by_number);
   }
   [[nodiscard]] std::vector<std::uint8_t> state() {
     state_image image;
@@ -218,7 +229,7 @@ TEST_P(sm_state, goes_on_in_a_fresh_sm) {
 
 std::vector<std::uint8_t> state_of(machine& m) {
   state_image image;
-  m.unit.exchange(image, [&m](std::uint32_t launch) -> const resident_launch& { return *m.launches[launch]; });
+  m.exchange_unit(image);
   return image.take();
 }
 

@@ -76,9 +76,8 @@ void dram_queue::erase(std::size_t i) {
 }
 
 void dram_queue::exchange(state_image& image) {
-  invariant(entries_.empty() && ready_ == 0 && all_hits_ == 0, "a checkpoint while a DRAM channel has requests");
   image.each(banks_);
-  image(open_banks_, starving_);
+  image(entries_, ready_, all_hits_, open_banks_, starving_);
 }
 
 }  // namespace heddle

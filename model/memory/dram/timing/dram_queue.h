@@ -22,6 +22,9 @@ struct dram_request {
   bool activated = false;  // its row was activated for this request
   bool started = false;    // some of its bursts have been read or written
   bool hit = false;        // it is ready and its row is open
+  void exchange(state_image& image) {
+    image(payload, ready, row, bank, bursts, launch, write, activated, started, hit);
+  }
 };
 
 /// The queue of a channel and its banks' open rows, as schedulers see them: the ready requests in order of arrival, and
@@ -70,7 +73,7 @@ class dram_queue {
   void hold_back(unsigned bank);
   void erase(std::size_t i);
   [[nodiscard]] const std::uint32_t& open_banks() const { return open_banks_; }
-  /// While it is empty.
+  /// The payloads have been named.
   void exchange(state_image& image);
 
  private:
