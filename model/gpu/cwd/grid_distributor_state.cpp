@@ -64,7 +64,8 @@ void grid_distributor::exchange_executed(context_in_flight& c, state_image& imag
     std::uint32_t launch = n < c.executed.size() ? c.executed[n].launch : 0;
     image(launch);
     const decoded_program& program = *grids_.at(launch).launch->decoded;
-    if (image.reading()) c.executed.push_back({launch, {zero_counts(program.code.size()), program.access_count}});
+    if (image.reading())
+      c.executed.push_back({launch, {zero_counts(program.code.size()), program.code.size(), nullptr}});
     c.executed[n].counts.exchange(image, program.code.size());
   }
 }
