@@ -17,6 +17,7 @@ Fill, Copy   what else Gpu.run does, in the order of a stream
 Metrics      a dict; in a notebook the report
 Table        the points of a sweep, a list of dicts; in a notebook the report
 sweep()      runs a sweep file
+heddle.triton  a module of its own: kernels with @triton.jit, where the package triton is installed
 HeddleError  the base of all exceptions: InputError, CompileError, SimulationError, InternalError; `place` is a file and line
 
 Arrays are NumPy's, or anything with a buffer or with `__dlpack__` in the host's memory: contiguous, in the host's byte order. The GPU
