@@ -39,6 +39,8 @@ class blocking_target_socket final
   [[nodiscard]] unsigned get_bus_width() const override { return 32; }
   [[nodiscard]] std::type_index get_protocol_types() const override { return typeid(Types); }
   [[nodiscard]] tlm::tlm_socket_category get_socket_category() const override { return tlm::TLM_TARGET_SOCKET; }
+  /// Overrides a function that tlm_base_socket_if has from SystemC 3.0 on.
+  [[nodiscard]] bool is_multi_socket() const { return false; }
 
  private:
   using backward_port = sc_core::sc_port<backward, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
@@ -84,6 +86,8 @@ class blocking_initiator_socket final
   [[nodiscard]] unsigned get_bus_width() const override { return 32; }
   [[nodiscard]] std::type_index get_protocol_types() const override { return typeid(Types); }
   [[nodiscard]] tlm::tlm_socket_category get_socket_category() const override { return tlm::TLM_INITIATOR_SOCKET; }
+  /// As above.
+  [[nodiscard]] bool is_multi_socket() const { return false; }
 
  private:
   backward& answers_;
