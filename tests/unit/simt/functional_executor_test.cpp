@@ -50,7 +50,7 @@ class functional_executor_test : public functional_bench {
     SCOPED_TRACE(file + " on " + gpu);
     make(gpu);
     const testbench::job j = testbench::load_job(file);
-    const testbench::device_job device(j, driver());
+    const testbench::device_job device(j, driver(), chip().config());
     total = 0;
     const auto begin = std::chrono::steady_clock::now();
     for (const operation& op : j.operations) carry_out(device, op, true);

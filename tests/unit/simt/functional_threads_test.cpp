@@ -171,7 +171,7 @@ TEST_F(functional_threads_test, shipped_workloads_leave_the_same_bytes) {
     std::uint64_t counted = 0;
     for (const unsigned host : {1u, 2u, 3u}) {
       make_with(host);
-      const testbench::device_job device(j, driver());
+      const testbench::device_job device(j, driver(), chip().config());
       std::uint64_t count = 0;
       for (const testbench::operation& op : j.operations)
         if (op.what == testbench::operation::kind::kernel) {
