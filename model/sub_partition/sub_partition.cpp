@@ -155,6 +155,8 @@ void sub_partition::exchange(state_image& image, const launch_finder& launches) 
   image.part(name());
   image(hot_.warps, scheduler, fetch, dependence, immediate_constants);
   account.exchange(image, launches);
+  // Of an empty slot, too: a warp that is swapped in has those of the one before until its context is there.
+  for (unsigned slot = 0; slot < slots(); ++slot) image(hot_.warps[slot].next, hot_.warps[slot].line);
   for (const unsigned slot : set_bits(hot_.warps.active())) exchange_warp(image, slot);
   image(departed_, waits, memory, issue, write_ports_);
   for (execution_unit& u : units) image(u.input);

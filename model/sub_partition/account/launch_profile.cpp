@@ -119,6 +119,7 @@ void launch_profile::exchange(state_image& image, const resident_launch& launch)
   exchange_counting(
       image, traffic_.size(), [this](std::size_t i) { return counts_anything(traffic_[i]); },
       [&](std::size_t i) { image.numbers(traffic_[i]); });
+  image.name(lines_.data(), lines_.size());
   image.name(traffic_.data(), traffic_.size());
   exchange_blocks(image);
 }

@@ -22,7 +22,6 @@ void stall_account::placed(warp_slot& w, cycle_t cycle) {
 void stall_account::attach(warp_slot& w) {
   w.counters = &counters[w.launch->launch_id];
   w.profile = &(*profiles_)[w.launch->launch_id];
-  set_next(w, static_cast<std::uint32_t>(w.next - w.program->code.data()));
 }
 
 void stall_account::settle(warp_slot& w, cycle_t until) {
