@@ -68,9 +68,10 @@ const access_pattern* access_patterns::find(std::uint32_t instruction, const std
         ++all_masks.found;
         return s.pattern = p;
       }
+      ++all_masks.missed;
       p = p->next;
     } while (p != s.pattern);
-  ++all_masks.missed;
+  else ++all_masks.missed;
   if (s.patterns >= most_patterns) {
     if (++s.misses >= most_misses) s.pattern = nullptr;
     return nullptr;

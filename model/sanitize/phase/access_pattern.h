@@ -131,11 +131,11 @@ class access_patterns {
   /// Of an instruction with any mask. To look for patterns of one that accesses memory at random would cost the host's
   /// caches more than it saves.
   struct instruction_counts {
-    std::uint32_t found = 0, missed = 0;
+    std::uint32_t found = 0, missed = 0;  // comparisons
     [[nodiscard]] bool is_irregular() const { return missed >= least_missed && missed / misses_for_one >= found; }
   };
   static constexpr std::size_t most_instructions = 256;
-  static constexpr std::uint32_t least_missed = 256, misses_for_one = 2;
+  static constexpr std::uint32_t least_missed = 1024, misses_for_one = 4;
   std::array<slot, most_slots> slots_{};  // by instruction and mask
   std::array<instruction_counts, most_instructions> instructions_{};
   std::deque<access_pattern> all_;
