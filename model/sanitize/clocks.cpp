@@ -24,13 +24,14 @@ bool block_clock::restart(std::uint64_t block) {
   if (shared_fences_ || !logs.empty() || std::any_of(warps_.begin(), warps_.end(), learned)) return false;
   block_ = block;
   first_warp_ = static_cast<std::uint32_t>(block * warps_.size());
-  block_sync_ = 0;
+  block_sync_ = cluster_completed_ = 0;
   fenced_ = false;
   arrivals_.clear();
   for (warp_clock& w : warps_) {
     all_meet(w, 0);
     w.warps.clear();
-    w.last_release = w.learned = 0;
+    w.last_release = w.learned = w.learned_elsewhere = w.last_access = 0;
+    w.cluster_knows = false;
     w.ended = 0;
   }
   return true;
@@ -93,6 +94,10 @@ bool block_clock::comes_after(const warp_clock& own, const knowledge& known, con
 void block_clock::fence(std::uint32_t warp, simt::lane_mask lanes, bool of_block, sequence now) {
   warp_clock& w = warps_[warp];
   if (w.sees) acquire_seen(w, lanes, of_block, now);
+  if (std::max({w.last_access, w.learned_elsewhere, block_sync_}) > cluster_completed_) {
+    w.cluster_knows = false;
+    fenced_since_ = true;
+  }
   auto view = std::make_shared<fence_view>();
   view->block = block_;
   view->warp = warp;
@@ -178,8 +183,42 @@ void block_clock::arrives(std::uint32_t barrier, std::uint32_t warp, bool counte
   warps_[warp].last_release = now;
 }
 
-void block_clock::completes(std::uint32_t barrier, std::uint64_t released, std::uint64_t live, bool split,
+// All that the block's threads have done and learned so far: they have fenced it before they arrived.
+bool block_clock::released_all(const std::vector<arrival>& arrived, std::uint64_t live) const {
+  const auto has_released = [this](const arrival& a) {
+    return a.number >= std::max(warps_[a.warp].last_access, warps_[a.warp].learned);
+  };
+  for (const arrival& a : arrived)
+    if (has_released(a)) live &= ~(std::uint64_t{1} << a.warp);
+  return live == 0;
+}
+
+void block_clock::completes_cluster(const std::vector<arrival>& arrived, std::uint64_t released, std::uint64_t live,
+                                    sync_log& cluster, sequence now) {
+  cluster.to_wait -= static_cast<std::uint32_t>(__builtin_popcountll(to_wait_));
+  const bool all = released_all(arrived, live);
+  cluster_ = &cluster;
+  for (warp_clock& w : warps_) w.cluster_knows = all;
+  fenced_since_ = !all;
+  cluster_completed_ = now;
+  to_wait_ = live & ~released;
+  cluster.to_wait += static_cast<std::uint32_t>(__builtin_popcountll(to_wait_));
+  is_split_ = !all;
+  if (all && to_wait_ == 0) block_sync_ = now;
+}
+
+void block_clock::waits_for_cluster(std::uint32_t warp) {
+  const std::uint64_t bit = std::uint64_t{1} << warp;
+  if ((to_wait_ & bit) == 0) return;
+  to_wait_ &= ~bit;
+  --cluster_->to_wait;
+  is_split_ = is_split_ || warps_[warp].last_access > cluster_completed_;
+  if (to_wait_ == 0 && !is_split_) block_sync_ = std::max(block_sync_, cluster_completed_);
+}
+
+void block_clock::completes(std::uint32_t barrier, std::uint64_t released, std::uint64_t live, sync_log* cluster,
                             sequence now) {
+  const bool split = cluster != nullptr;
   std::vector<arrival> arrived;
   arrived.swap(arrivals_[barrier]);
   knowledge known;
@@ -190,6 +229,7 @@ void block_clock::completes(std::uint32_t barrier, std::uint64_t released, std::
       warps_[a.warp].known.join(known);
     }
   const bool counted = std::any_of(arrived.begin(), arrived.end(), [](const arrival& a) { return a.counted; });
+  if (split) completes_cluster(arrived, released, live, *cluster, now);
   const std::uint64_t all = warps_.size() == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << warps_.size()) - 1;
   if (!split && ((counted ? all : live) & ~released) == 0) {
     block_sync_ = now;
@@ -213,6 +253,7 @@ void block_clock::completes(std::uint32_t barrier, std::uint64_t released, std::
     w.knows = true;
     w.known.set_all(known);
     w.learned = now;
+    if (!split || !w.cluster_knows) w.learned_elsewhere = now;
   }
   if (fenced_) share_fences();
 }
@@ -224,6 +265,7 @@ void block_clock::share_fences() {
     if (v && std::find(all->begin(), all->end(), v) == all->end()) all->push_back(v);
   };
   for (warp_clock& w : warps_) {
+    w.cluster_knows = w.cluster_knows && !fenced_since_;
     if (w.fenced)
       for (unsigned l = 0; l < isa::warp_size; ++l) add(w.fence[l]), add(w.fence_wide[l]);
     w.released.fill(nullptr);
@@ -238,18 +280,20 @@ void block_clock::acquires(std::uint32_t warp, unsigned lane, const sync_log& lo
   w.knows = true;
   const acquired a{&log, count};
   const knowledge& known = w.known.of(unit(lane));
-  if (w.after && known == w.before && w.learnt.log == a.log && w.learnt.count == a.count) {
-    w.known.own(unit(lane)) = w.after;  // as the lane before
+  if (after_ && known == before_ && learnt_.log == a.log && learnt_.count == a.count) {
+    w.known.own(unit(lane)) = after_;  // as the lane before
     w.learned = now;
+    if (!log.of_barrier) w.learned_elsewhere = now;
     return;
   }
   knowledge earlier = known;
   knowledge& own = w.known.own(unit(lane));
   if (!learn(own, a)) return;
   w.learned = now;
-  w.before = std::move(earlier);
-  w.after = own;
-  w.learnt = a;
+  if (!log.of_barrier) w.learned_elsewhere = now;
+  before_ = std::move(earlier);
+  after_ = own;
+  learnt_ = a;
 }
 
 void block_clock::sees(std::uint32_t warp, unsigned lane, const sync_log& log, std::uint32_t count) {
@@ -264,7 +308,7 @@ void block_clock::acquire_seen(warp_clock& w, simt::lane_mask lanes, bool of_blo
     w.knows = true;
     for (acquired a : w.seen[l]->at) {
       if (of_block) a.block = block_;
-      if (learn(w.known.own(l), a)) w.learned = now;
+      if (learn(w.known.own(l), a)) w.learned = w.learned_elsewhere = now;
     }
     if (!of_block) w.seen[l].reset();
   }
@@ -296,6 +340,7 @@ std::shared_ptr<const fence_views> block_clock::releases(std::uint32_t warp, uns
     w.released_last = lane;
     if (w.released[last] && w.fence[last] == w.fence[lane] && w.fence_wide[last] == w.fence_wide[lane])
       return w.released[lane] = w.released[last];
+    if (is_shared(w.fence[lane]) && is_shared(w.fence_wide[lane])) return w.released[lane] = shared_fences_;
     auto views = std::make_shared<fence_views>();
     if (shared_fences_) *views = *shared_fences_;
     if (w.fence[lane]) views->push_back(w.fence[lane]);

@@ -85,11 +85,13 @@ class sync_log {
  public:
   /// Of an mbarrier or of the barrier of a cluster: a wait learns of the releases before the end of the last phase.
   bool has_phases = false;
-  bool phase = false;       // the mbarrier's, when it was seen last
-  std::uint32_t ended = 0;  // releases before the end of the last phase
-  bool in_cluster = false;  // in shared memory of a cluster: fences of blocks count for all its blocks
-  /// Whether the first `count` releases may have views that are not among these, which are sorted.
-  [[nodiscard]] bool has_news(std::uint32_t count, const std::vector<const fence_view*>& known) const;
+  bool phase = false;         // the mbarrier's, when it was seen last
+  std::uint32_t ended = 0;    // releases before the end of the last phase
+  bool in_cluster = false;    // in shared memory of a cluster: fences of blocks count for all its blocks
+  bool of_barrier = false;    // of a cluster,
+  std::uint32_t to_wait = 0;  // for which so many of its warps have not waited, since it completed
+  /// Whether the first `count` releases may have views that are not among those of `known`, which is not null.
+  [[nodiscard]] bool has_news(std::uint32_t count, const knowledge& known) const;
   /// Adds their views, if there are few.
   void add_views(std::uint32_t count, std::vector<const fence_view*>& known) const;
   [[nodiscard]] std::uint32_t known_now() const { return has_phases ? ended : size(); }
@@ -121,6 +123,20 @@ class sync_log {
   static constexpr std::size_t most_views = 64;
   std::vector<seen_view> views_;  // sorted; each one, where it came first; more than `most_views`: not all of them
   const void* added_ = nullptr;   // the knowledge whose blocks were added last
+  /// The last release by a block.
+  struct last_release {
+    std::uint64_t block = acquired::any_block;
+    const fence_views* views = nullptr;
+  };
+  std::array<last_release, 4> last_;  // by block
+  /// Who knows this many of `views_`: all, when it was found.
+  struct knowing {
+    std::weak_ptr<const acquired_releases> known;  // keeps the address from being used again
+    const acquired_releases* address = nullptr;
+    std::size_t views = 0;
+  };
+  mutable std::array<knowing, 4> knowing_;
+  mutable std::uint8_t next_knowing_ = 0;  // the place of the next one
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> by_block_;
   std::unordered_multimap<sequence, std::uint32_t> copies_;  // the releases by ends of copies, by the copy
   std::vector<std::uint32_t> nested_;                        // releases by threads that had acquired at other locations
@@ -188,14 +204,15 @@ struct warp_clock {
   std::array<std::shared_ptr<const fence_view>, isa::warp_size> fence;       // the last one
   std::array<std::shared_ptr<const fence_view>, isa::warp_size> fence_wide;  // the last one beyond the block
   std::array<std::shared_ptr<const fence_views>, isa::warp_size> released;   // by a store now; null: not computed
-  unsigned released_last = 0;  // the lane of the last one that was computed
-  acquired learnt;             // what a lane has acquired last,
-  knowledge before, after;     // and what it knew before, and since
-  sequence last_release = 0;   // others may know the accesses up to here
-  sequence learned = 0;        // when some lane acquired last
+  unsigned released_last = 0;      // the lane of the last one that was computed
+  sequence last_release = 0;       // others may know the accesses up to here
+  sequence learned = 0;            // when some lane acquired last
+  sequence learned_elsewhere = 0;  // the same, not from the barrier of the cluster
+  sequence last_access = 0;
   simt::lane_mask ended = 0;   // lanes that had exited at the last barrier of the block
   bool knows = false;          // some lane has acquired
   bool fenced = false;         // some lane has executed a fence
+  bool cluster_knows = false;  // a barrier of the cluster has made all known that the lanes have fenced
 };
 
 /// The clocks of a block.
@@ -230,6 +247,13 @@ class block_clock {
   /// The same of several lanes.
   [[nodiscard]] bool ordered_for_all(const access_mark& a, std::uint32_t warp, simt::lane_mask lanes) const;
 
+  void accessed(std::uint32_t warp, sequence now) { warps_[warp].last_access = now; }
+  /// A barrier of the cluster has made known to all of it what the warp's threads could release now.
+  [[nodiscard]] bool cluster_knows(std::uint32_t warp) const {
+    return warps_[warp].cluster_knows && cluster_->to_wait == 0;
+  }
+  /// All lanes of the warp wait for the barrier of the cluster, which has completed.
+  void waits_for_cluster(std::uint32_t warp);
   void fence(std::uint32_t warp, simt::lane_mask lanes, bool of_block, sequence now);
   /// The lanes synchronise. `live`: those of the warp whose accesses are to be ordered.
   void lanes_meet(std::uint32_t warp, simt::lane_mask lanes, simt::lane_mask live, sequence now);
@@ -241,8 +265,9 @@ class block_clock {
   /// A warp arrives at a barrier; and the barrier completes for the warps that `released` names. `counted`: it is not
   /// for all threads of the block. `live`: the warps that have not exited; those that have need not arrive.
   void arrives(std::uint32_t barrier, std::uint32_t warp, bool counted, sequence now);
-  /// `split`: warps do other things between arriving and waiting.
-  void completes(std::uint32_t barrier, std::uint64_t released, std::uint64_t live, bool split, sequence now);
+  /// `cluster`: of whose barrier this is, null: it is the block's. There warps may do other things between arriving and
+  /// waiting; `released` are those that wait already.
+  void completes(std::uint32_t barrier, std::uint64_t released, std::uint64_t live, sync_log* cluster, sequence now);
   void acquires(std::uint32_t warp, unsigned lane, const sync_log& log, std::uint32_t count, sequence now);
   /// The lane has read what was released, and acquires it if a fence follows.
   void sees(std::uint32_t warp, unsigned lane, const sync_log& log, std::uint32_t count);
@@ -254,23 +279,38 @@ class block_clock {
   std::unordered_map<std::uint32_t, sync_log*> logs;
 
  private:
-  [[nodiscard]] unsigned unit(unsigned lane) const { return independent_ ? lane : 0; }
-  [[nodiscard]] bool comes_after(const warp_clock& own, const knowledge& known, const access_mark& a) const;
-  void share_fences();
-  static bool tile_meets(warp_clock& w, simt::lane_mask lanes, sequence now);
-  static void all_meet(warp_clock& w, sequence now);
-  void acquire_seen(warp_clock& w, simt::lane_mask lanes, bool of_block, sequence now);
   struct arrival {
     std::uint32_t warp;
     sequence number;
     bool counted;
   };
+  [[nodiscard]] unsigned unit(unsigned lane) const { return independent_ ? lane : 0; }
+  [[nodiscard]] bool comes_after(const warp_clock& own, const knowledge& known, const access_mark& a) const;
+  void share_fences();
+  /// The block's barriers have made the fence known, or there is none.
+  [[nodiscard]] bool is_shared(const std::shared_ptr<const fence_view>& fence) const {
+    if (!shared_fences_) return false;
+    return !fence || std::find(shared_fences_->begin(), shared_fences_->end(), fence) != shared_fences_->end();
+  }
+  void completes_cluster(const std::vector<arrival>& arrived, std::uint64_t released, std::uint64_t live,
+                         sync_log& cluster, sequence now);
+  [[nodiscard]] bool released_all(const std::vector<arrival>& arrived, std::uint64_t live) const;
+  static bool tile_meets(warp_clock& w, simt::lane_mask lanes, sequence now);
+  static void all_meet(warp_clock& w, sequence now);
+  void acquire_seen(warp_clock& w, simt::lane_mask lanes, bool of_block, sequence now);
   std::uint64_t block_;
   std::uint32_t first_warp_;
   bool independent_;
   bool fenced_ = false;  // since the last barrier
   sequence block_sync_ = 0;
+  sync_log* cluster_ = nullptr;
+  bool fenced_since_ = false;       // some warp, what the cluster may not know
+  std::uint64_t to_wait_ = 0;       // warps of the block that have to wait for the cluster's barrier,
+  sequence cluster_completed_ = 0;  // which completed then
+  bool is_split_ = false;           // some warp has done something between its arrival and its wait
   std::vector<warp_clock> warps_;
+  acquired learnt_;                                                   // what a lane has acquired last,
+  knowledge before_, after_;                                          // and what it knew before, and since
   std::unordered_map<std::uint32_t, std::vector<arrival>> arrivals_;  // by barrier
   std::shared_ptr<const fence_views> shared_fences_;                  // that barriers have made known to the block
 };

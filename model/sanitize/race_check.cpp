@@ -170,6 +170,7 @@ void race_check::accesses(const watched_access& a, simt::lane_mask lanes, const 
   ++now_;
   if (known_.any() && skips(a)) return;
   current c = start(a);
+  c.at->clock->accessed(c.warp, now_);
   if (keeps_many_ && a.global != 0) global_.begin_phase(c.at->clock->last_learned(c.warp), now_);
   if (is_strong(i)) c.mark.what |= access_mark::strong;
   if (isa::is_atomic(i.op)) c.mark.what |= access_mark::atomic | access_mark::writes;
@@ -308,11 +309,7 @@ void race_check::write(current& c, shadow_cell& cell, unsigned lane, std::uint64
     marks_insufficient_ = true;
     if (!c.mark.is(access_mark::strong) && isa::is_store(c.access->instruction.op)) {
       const auto other = static_cast<unsigned>(__builtin_ctz(w.lanes));
-      for (unsigned k = 0; k < bytes; ++k)
-        if (new_byte(c, lane, address + k) != new_byte(c, other, address + k)) {
-          report(c, w, lane, address);
-          break;
-        }
+      if (!same_value_as(c, lane, other, address, bytes)) report(c, w, lane, address);
     }
     return;
   }

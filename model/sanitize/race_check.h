@@ -184,7 +184,8 @@ class race_check {
   void drop_earlier(const current& c, word_mark& word, const word_mark& own);
   [[nodiscard]] bool is_seen_by_two(const current& c, const word_mark& word, const word_mark& own);
   bool replace_read(word_mark& word, word_mark own, std::uint64_t address, unsigned bytes);
-  [[nodiscard]] bool write_word(const current& c, word_mark& word, word_mark own);
+  [[nodiscard]] bool write_word(const current& c, word_mark& word, word_mark own, std::uint64_t address,
+                                unsigned bytes);
   [[nodiscard]] bool is_before(const current& c, const word_mark& m, const word_mark& own) const;
   [[nodiscard]] bool is_before(const current& c, const access_mark& m, const access_mark& own) const;
   [[nodiscard]] bool of_two_blocks(const word_mark& word, bool weak);
@@ -218,6 +219,8 @@ class race_check {
   void write(current& c, shadow_cell& cell, unsigned lane, std::uint64_t address);
   [[nodiscard]] bool conflicts(const current& c, const access_mark& earlier, unsigned lane) const;
   [[nodiscard]] bool same_value(const current& c, unsigned lane, std::uint64_t address, unsigned bytes) const;
+  [[nodiscard]] bool same_value_as(const current& c, unsigned lane, unsigned other, std::uint64_t address,
+                                   unsigned bytes) const;
   [[nodiscard]] std::string kind_of(const access_mark& m) const;
   void report(const current& c, const access_mark& earlier, unsigned lane, std::uint64_t address);
   void report_stale(const current& c, const access_mark& written, unsigned lane, std::uint64_t address);

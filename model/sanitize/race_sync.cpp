@@ -62,7 +62,7 @@ void race_check::synchronise(const current& c, unsigned lane) {
     if (i.op == isa::opcode::ld) clock.sees(c.warp, lane, *log, log->known_now());
     else clock.acquires(c.warp, lane, *log, log->known_now(), now_);
   }
-  if (!writes) return;
+  if (!writes || (c.in_shared && reaches_cluster_ && clock.cluster_knows(c.warp))) return;
   auto views = clock.releases(c.warp, lane);
   if (!views) return;
   if (log == nullptr) {
@@ -94,7 +94,7 @@ sync_log& race_check::cluster_log(const functional_block& block) {
   sync_log*& log = cluster_logs_[block_of_rank(*launch_, block.context.index, 0)];
   if (log == nullptr) {
     log = &all_logs_.emplace_back();
-    log->has_phases = log->in_cluster = true;
+    log->has_phases = log->in_cluster = log->of_barrier = true;
   }
   return *log;
 }
@@ -117,15 +117,16 @@ void race_check::arrives(const watched_step& s, std::uint32_t barrier) {
 void race_check::awaits_cluster(const watched_step& s) {
   ++now_;
   const sync_log& log = cluster_log(s.block);
-  for (const unsigned lane : set_bits(s.mask))
-    place_of(s.block).clock->acquires(s.warp.warp_in_block, lane, log, log.ended, now_);
+  block_clock& clock = *place_of(s.block).clock;
+  for (const unsigned lane : set_bits(s.mask)) clock.acquires(s.warp.warp_in_block, lane, log, log.ended, now_);
+  if (s.mask == s.warp.live) clock.waits_for_cluster(s.warp.warp_in_block);
 }
 
 // All blocks of a cluster complete its barrier before any of their threads goes on.
 void race_check::completes(const functional_block& block, std::uint32_t barrier, std::uint64_t released) {
   block_clock& clock = *place_of(block).clock;
   const bool of_cluster = barrier == simt::cluster_barrier;
-  clock.completes(barrier, released, live_warps(block), of_cluster, now_);
+  clock.completes(barrier, released, live_warps(block), of_cluster ? &cluster_log(block) : nullptr, now_);
   if (of_cluster) {
     sync_log& log = cluster_log(block);
     log.ended = log.size();

@@ -49,7 +49,7 @@ bool race_check::access_words(const current& c, unsigned lane, const shadow_page
     if ((reads_strong_ || keeps_many_) && own.is(access_mark::writes))
       global_.set_crowded(a.addresses[lane] + k * words.bytes, false);
     const bool done = c.mark.is(access_mark::writes)
-                          ? write_word(c, word, own)
+                          ? write_word(c, word, own, a.addresses[lane] + k * words.bytes, words.bytes)
                           : read_word(c, word, own, a.addresses[lane] + k * words.bytes, words.bytes);
     if (!done) return false;
   }
@@ -156,11 +156,20 @@ bool race_check::replace_read(word_mark& word, word_mark own, std::uint64_t addr
   return true;
 }
 
+// Of two lanes that store in one instruction.
+bool race_check::same_value_as(const current& c, unsigned lane, unsigned other, std::uint64_t address,
+                               unsigned bytes) const {
+  for (unsigned k = 0; k < bytes; ++k)
+    if (new_byte(c, lane, address + k) != new_byte(c, other, address + k)) return false;
+  return true;
+}
+
 // Takes the place of all that comes before it. Atomics do not race with each other, nor with volatile accesses, unless
-// their scope is a block and they are of two.
-bool race_check::write_word(const current& c, word_mark& word, word_mark own) {
-  const bool strong = own.is(access_mark::strong);
-  if (word.number == now_ && word.warp == own.warp) return strong;
+// their scope is a block and they are of two; nor do stores of one value.
+bool race_check::write_word(const current& c, word_mark& word, word_mark own, std::uint64_t address, unsigned bytes) {
+  const bool strong = own.is(access_mark::strong), plain = !strong && isa::is_store(c.access->instruction.op);
+  if (word.number == now_ && word.warp == own.warp)
+    return strong || (plain && same_value_as(c, own.lane(), word.lane(), address, bytes));
   const bool storing = !c.frees;
   bool marks = false;
   const auto passes = [&](const word_mark& m) {
@@ -168,7 +177,8 @@ bool race_check::write_word(const current& c, word_mark& word, word_mark own) {
       const bool narrow = m.is(access_mark::of_block) || own.is(access_mark::of_block);
       if (!narrow || m.warp - c.first_warp < warps_per_block_) return true;
     }
-    if (!is_before(c, m, own) || (strong && m.is(access_mark::writes) && !m.is(access_mark::strong))) return false;
+    if (strong && m.is(access_mark::writes) && !m.is(access_mark::strong)) return false;
+    if (!is_before(c, m, own)) return plain && m.is(access_mark::writes) && same_value(c, own.lane(), address, bytes);
     const bool own_read = storing && !m.is(access_mark::writes) && m.warp == own.warp && m.lane() == own.lane();
     marks = marks || (own_read && marks_with(c, m.mark()));
     return true;

@@ -40,7 +40,7 @@ knowledge joined(const knowledge& a, const knowledge& b) {
 bool learn(knowledge& known, const acquired& a) {
   if (known && knows(known->at, a)) return false;
   const bool all = a.block == acquired::any_block;
-  if (all && known && !a.log->has_news(a.count, known->views)) return false;
+  if (all && known && !a.log->has_news(a.count, known)) return false;
   auto more = known ? std::make_shared<acquired_releases>(*known) : std::make_shared<acquired_releases>();
   if (all) a.log->add_views(a.count, more->views);
   add(more->at, a);
@@ -57,8 +57,11 @@ bool fence_view::covers(const access_mark& a, std::uint32_t warp_in_block) const
 }
 
 void sync_log::append(std::shared_ptr<const fence_views> views, std::uint64_t block, sequence now) {
+  last_release& last = last_[block % last_.size()];
+  if (last.block == block && last.views == views.get()) return;  // nothing was fenced since
+  last = {block, views.get()};
   std::vector<std::uint32_t>& own = by_block_[block];
-  if (!own.empty() && releases_[own.back()].views == views) return;  // nothing was fenced since
+  if (!own.empty() && releases_[own.back()].views == views) return;
   own.push_back(size());
   const auto knows_others = [this](const auto& v) {
     return v->known &&
@@ -90,14 +93,19 @@ void sync_log::note(const fence_view& v) {
   if (at == views_.end() || at->view != &v) views_.insert(at, {&v, size()});
 }
 
-bool sync_log::has_news(std::uint32_t count, const std::vector<const fence_view*>& known) const {
-  auto k = known.begin();
-  const auto is_new = [&](const seen_view& s) {
-    if (s.release >= count) return false;
-    while (k != known.end() && *k < s.view) ++k;
-    return k == known.end() || *k != s.view;
+bool sync_log::has_news(std::uint32_t count, const knowledge& known) const {
+  if (views_.size() > most_views) return true;
+  for (const knowing& k : knowing_)
+    if (k.address == known.get() && k.views == views_.size()) return false;
+  auto at = known->views.begin();
+  const auto end = known->views.end();
+  const auto is_known = [&](const seen_view& s) {
+    while (at != end && *at < s.view) ++at;
+    return s.release >= count || (at != end && *at == s.view);
   };
-  return views_.size() > most_views || std::any_of(views_.begin(), views_.end(), is_new);
+  if (!std::all_of(views_.begin(), views_.end(), is_known)) return true;
+  if (count == size()) knowing_[next_knowing_++ % knowing_.size()] = {known, known.get(), views_.size()};
+  return false;
 }
 
 // A view of a block's fence counts for other blocks in a cluster alone.

@@ -175,3 +175,53 @@ extern "C" __global__ void __cluster_dims__(2) reads_exited_block(u32* out, u32*
   for (u32 k = 0; k < 1000; ++k) asm volatile("nanosleep.u32 100;");
   out[threadIdx.x] = get(of_other(&s[threadIdx.x]));
 }
+
+// After a barrier of the cluster, a warp writes; another one tells the other block, by an atomic in its shared memory.
+template <bool good>
+__device__ void flag_of_other(u32* out) {
+  __shared__ u32 s[64], flag;
+  if (threadIdx.x == 0) flag = 0;
+  meet();
+  if (rank() == 0) {
+    if (threadIdx.x >= 32) {
+      s[threadIdx.x] = threadIdx.x + 3;
+      if (good) asm volatile("fence.acq_rel.cluster;" ::: "memory");
+    }
+    __syncthreads();
+    if (threadIdx.x == 0)
+      asm volatile("red.shared::cluster.add.u32 [%0], 1;" ::"r"(of_other(&flag)) : "memory");
+  } else if (threadIdx.x == 0) {
+    while (atomicAdd(&flag, 0u) == 0) {
+    }
+    out[0] = get(of_other(&s[40]));
+  }
+  meet();
+}
+PAIR_OF_CLUSTERS(flag_of_other, (u32* out), (out))
+
+// A warp that has not waited for the barrier of the cluster yet learns by an atomic what others did before it.
+template <bool good>
+__device__ void flag_before_wait(u32* out) {
+  __shared__ u32 s[64], flag;
+  if (threadIdx.x == 0) flag = 0;
+  meet();
+  if (rank() == 0) s[threadIdx.x] = threadIdx.x + 3;
+  arrive();
+  if (rank() == 0) {
+    await();
+    if (threadIdx.x == 0) {
+      if (good) asm volatile("fence.acq_rel.cluster;" ::: "memory");
+      asm volatile("red.shared::cluster.add.u32 [%0], 1;" ::"r"(of_other(&flag)) : "memory");
+    }
+  } else {
+    if (threadIdx.x == 0) {
+      if (good)
+        while (atomicAdd(&flag, 0u) == 0) {
+        }
+      out[0] = get(of_other(&s[0]));
+    }
+    await();
+  }
+  meet();
+}
+PAIR_OF_CLUSTERS(flag_before_wait, (u32* out), (out))

@@ -30,6 +30,9 @@ constexpr pair_of_kernels pairs[] = {
     {"exchange", "scattered.cu:70"},
     {"exchange_in_warp", "scattered.cu:84", false},
     {"row_then_far", "scattered.cu:93"},
+    {"marked_words", "scattered.cu:130"},
+    {"marked_bytes", "scattered.cu:130"},
+    {"marked_twice", "scattered.cu:139", false},
 };
 
 outcome checked(const std::string& kernel, const std::string& gpu) {

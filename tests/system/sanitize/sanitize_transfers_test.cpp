@@ -51,6 +51,8 @@ constexpr pair_of_kernels pairs[] = {
     {"copy_to_other", 1, 64, "clusters.cu:126", "the copy has not been waited for (at its mbarrier)"},
     {"multicast", 2, 64, "clusters.cu:146", "race: write by a bulk copy of shared memory at 0x0 of block (1,0,0)"},
     {"global_of_cluster", 2, 64, "clusters.cu:158", "race: read of global memory"},
+    {"flag_of_other", 1, 64, "clusters.cu:196", "race: read of shared memory"},
+    {"flag_before_wait", 1, 64, "clusters.cu:221", "race: "},
     {"store_to_other", 1, 64, "signals.cu:45", "and an asynchronous write that nothing orders"},
     {"two_words_to_other", 1, 64, "signals.cu:58", "it has not been waited for (at its mbarrier)"},
     {"sum_of_other", 1, 64, "signals.cu:71", "and an asynchronous reduction that nothing orders"},

@@ -123,3 +123,19 @@ __device__ void row_of_neighbours(unsigned* out, unsigned* in) {
 }
 PAIR(row_of_neighbours, (unsigned* out, unsigned* in), row_of_neighbours<false>(out, in),
      row_of_neighbours<true>(out, in))
+
+// Several threads set an element: all to one value, or each to its own.
+template <bool good, class T>
+__device__ void marked(T* data) {
+  data[far(thread()) & 31] = good ? 1 : thread();
+}
+PAIR(marked_words, (unsigned* out), marked<false>(out), marked<true>(out))
+PAIR(marked_bytes, (unsigned char* out), marked<false>(out), marked<true>(out))
+
+// A thread then sets one of them to another value.
+template <bool good>
+__device__ void marked_twice(unsigned char* data) {
+  data[far(thread()) & 31] = 1;
+  if (thread() == 255) data[good ? 200 : 5] = 2;
+}
+PAIR(marked_twice, (unsigned char* out), marked_twice<false>(out), marked_twice<true>(out))
