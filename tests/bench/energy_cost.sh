@@ -152,6 +152,34 @@ buffers='"a": {"bytes": 4096}, "b": {"bytes": 4096}, "c": {"bytes": 4096}'
 printf '{"module": "add.ptx", "buffers": {%s}, "launches": [%s]}\n' "$buffers" "$(repeat "$launch" 50)" >"$work/add.json"
 launch='{"kernel": "tiny", "grid": [1, 1, 1], "block": [32, 1, 1], "args": [{"buffer": "a"}]}'
 printf '{"module": "tiny.ptx", "buffers": {"a": {"bytes": 4096}}, "launches": [%s]}\n' "$(repeat "$launch" 400)" >"$work/tiny.json"
+flush='"preempt": [{"at_cycle": 100000000, "mode": "flush"}]'
+# stores COUNT: a kernel of so many different stores to shared memory.
+stores() {
+  {
+    printf '.version 7.8\n.target sm_80\n.address_size 64\n.visible .entry stores(.param .u64 p)\n{\n  .reg .b32 %%r<3>;\n'
+    printf '  .shared .align 4 .b8 s[128];\n  mov.u32 %%r1, %%tid.x;\n  shl.b32 %%r2, %%r1, 2;\n  mov.u32 %%r1, s;\n'
+    printf '  add.u32 %%r2, %%r2, %%r1;\n'
+    k=0
+    while [ $k -lt "$1" ]; do
+      echo '  st.shared.u32 [%r2], %r1;'
+      k=$((k + 1))
+    done
+    printf '  ret;\n}\n'
+  } >"$work/stores$1.ptx"
+}
+stores 200
+# flushable COUNT BLOCKS: blocks of one warp that execute each of the stores once.
+flushable() {
+  printf '{"module": "stores%s.ptx", "buffers": {"a": {"bytes": 4096}}, "launches": [{"kernel": "stores",' "$1"
+  printf '"grid": [%s, 1, 1], "block": [32, 1, 1], "args": [{"buffer": "a"}]}], %s}\n' "$2" "$flush"
+}
+flushable 200 400 >"$work/stores_gtx1080.json"
+flushable 200 1600 >"$work/stores_v100.json"
+{
+  printf '{"module": "%s", "buffers": {"a": {"bytes": 163840, "fill": "random:9"},' "$workloads/divergent/divergent.ptx"
+  printf '"b": {"bytes": 163840}}, "launches": [{"kernel": "divergent", "grid": [320, 1, 1], "block": [128, 1, 1],'
+  printf '"args": [{"buffer": "a"}, {"buffer": "b"}, {"s32": 40960}]}], %s}\n' "$flush"
+} >"$work/divergent_flush.json"
 # concurrent BLOCKS TURNS NAME: 32 launches in streams of their own.
 concurrent() {
   launches=
@@ -184,4 +212,9 @@ cost "50 vector additions of 1,024 elements, h100" 2 run "$work/add.json" --gpu 
 cost "400 launches of six instructions, h100" 2 run "$work/tiny.json" --gpu h100
 cost "32 concurrent launches of 132 warps, h100" 2 run "$work/wide.json" --gpu h100
 cost "32 concurrent launches of 66 longer warps, h100" 2 run "$work/deep.json" --gpu h100
+# Where blocks count, since they may be flushed.
+for gpu in gtx1080 v100; do
+  cost "flush: blocks of different stores, $gpu" 2 run "$work/stores_$gpu.json" --gpu $gpu
+done
+cost "flush: divergent, 320 blocks, v100" 2 run "$work/divergent_flush.json" --gpu v100
 exit $failed
