@@ -85,7 +85,7 @@ TEST(own_program, is_refused_with_any_digit_changed) {
   std::mt19937 random(2);
   const trace_folder folder;
   const std::string text = text_of(any_program(random));
-  for (unsigned k = 0; k < 200; ++k) {
+  for (unsigned k = 0; k < 50; ++k) {
     std::string edited = text;
     std::size_t at = 0;
     do at = random() % edited.size();
@@ -101,7 +101,7 @@ class own_steps : public ::testing::Test {
  protected:
   own_steps() : reader_(folder_.write("t", "x\n")) {
     program_.kernel = "k";
-    program_.local_bytes = 16;
+    program_.local_bytes = 32;
     program_.code.resize(4);
     program_.code[0].op = isa::opcode::ld;
     program_.code[0].mem_space = isa::space::local;
@@ -161,7 +161,7 @@ TEST_F(own_steps, that_no_run_has_are_refused) {
   refused("0 0 0 0", "lanes of the warp");
   refused("0 ff ff 16 0 4", "flags of a step");
   refused("0 ff ff 0", "an address");
-  refused("0 ff ff 0 10 0", "within the 16 bytes of local memory");
+  refused("0 ff ff 0 20 0", "within the 32 bytes of local memory");
   refused("3 ff ff 0 0", "the end of the line");
   refused("2 ff ff 0", "an address");
   refused("0 ff ff 0 0 4", "an EXIT as the last step", true);
