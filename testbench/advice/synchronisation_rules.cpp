@@ -65,7 +65,42 @@ const std::initializer_list<const char*> path_to_memory = {"L1 look-ups", "L1", 
 constexpr double one_word = 0.9;       // passes of a lane
 constexpr double one_of_slices = 1.6;  // to the mean: addresses of many counters are in all slices alike
 
-/// Whether some lanes wait for others: several of a warp change one address, or the addresses of all are in few slices.
+/// Changes that the lanes make.
+double changes(const place_sums& p) { return ratio(p.thread_executed, p.executed) * p.count("accesses"); }
+
+/// Sectors of global memory that atomics change: those that came from device memory. 0: it is not known.
+double sectors_changed(const time_model& t) {
+  double sectors = 0;
+  for (const place_sums& line : t.lines)
+    if (is_atomic(line)) sectors += line.count("dram_sectors");
+  return sectors;
+}
+
+/// Sectors that a block changes if it adds up all these words in its shared memory first; 0: it cannot, or it would not
+/// change half as many as now.
+double sectors_of_few_words(const time_model& t) {
+  constexpr double most_sectors = 1024;  // 32 KiB
+  double now = 0;
+  for (const place_sums& line : t.lines)
+    if (line.count("atomic_addresses") > 0) now += line.count("l2_sectors");
+  const double sectors = sectors_changed(t);
+  return sectors <= most_sectors && 2 * sectors <= ratio(now, number_at(t.kernel, {"blocks"})) ? sectors : 0;
+}
+
+/// The largest use of a part of the path to the L2's slices by atomics of global memory.
+double use_by_atomics(const time_model& t) {
+  double look_ups = 0, sectors = 0;
+  for (const place_sums& line : t.lines) {
+    if (line.count("atomic_addresses") == 0) continue;
+    look_ups += line.count("l1_requests");
+    sectors += line.count("l2_sectors");
+  }
+  return std::max({t.use_of("atomics"), t.use_of("L1 look-ups") * ratio(look_ups, t.moved("l1_requests")),
+                   std::max(t.use_of("SMs to L2"), t.use_of("L2 to SMs")) * ratio(sectors, t.moved("l2_sectors"))});
+}
+
+/// Whether some lanes wait for others: several of a warp change one address, the addresses of all are in few slices, or
+/// few words are changed so often that the path to the slices is busy.
 bool lanes_wait(const time_model& t, const place_sums& p) {
   if (p.count("atomic_addresses") == 0) return false;
   double all = 0;
@@ -73,7 +108,8 @@ bool lanes_wait(const time_model& t, const place_sums& p) {
   const double clock = ratio(t.machine.number("interconnect.clock_mhz"), t.machine.number("gpu.core_clock_mhz"));
   const double busiest = t.use_of("atomics") * number_at(t.kernel, {"cycles"}) * clock;
   const bool few_slices = busiest * l2_slices(t.machine) >= one_of_slices * all;
-  return p.thread_executed >= 2 * p.count("atomic_addresses") || (few_slices && t.use_of("atomics") >= busy_part);
+  return changes(p) >= 2 * p.count("atomic_addresses") || (few_slices && t.use_of("atomics") >= busy_part) ||
+         (sectors_of_few_words(t) > 0 && use_by_atomics(t) >= busy_part);
 }
 
 /// Core cycles that a sum over a block takes: shuffles, a barrier, one thread that adds up the warps' sums, and the
@@ -104,18 +140,32 @@ double share_of_guarded(const time_model& t) {
   return ratio(atomics, atomics + all);
 }
 
+/// Core cycles of an SM for the same changes in its shared memory, where lanes that change words of one bank take a
+/// pass each. Of 32 words at random, three or four lie in one bank.
+double cycles_in_shared_memory(const time_model& t, const place_sums& p) {
+  constexpr double of_one_bank = 2.5;  // beside the one of equal shares
+  const double addresses = std::min(warp_threads, ratio(p.count("atomic_addresses"), p.count("accesses")));
+  const double passes = warp_threads / std::max(1.0, addresses) + of_one_bank;
+  return ratio(p.count("accesses"), t.machine.number("gpu.sm_count")) * passes *
+         std::max(1.0, t.machine.number("shared_memory.pass_cycles"));
+}
+
 void global_atomics(const time_model& t, const place_sums& p, std::vector<advice>& to) {
   double all = 0;
   for (const place_sums& line : t.lines) all += t.atomic_cycles(line);
-  const double lanes = ratio(p.thread_executed, p.executed), addresses = ratio(p.count("atomic_addresses"), p.executed);
+  const double lanes = ratio(p.thread_executed, p.executed),
+               addresses = ratio(p.count("atomic_addresses"), p.count("accesses"));
   // Once a block, of as many addresses as an access has now: each by a warp of its own, if there are enough.
   const bool by_warps = addresses * warp_threads <= t.threads_of_a_block();
+  // Of more addresses, in shared memory.
+  const double in_block = by_warps ? 0 : sectors_of_few_words(t);
   const double requests =
-      (by_warps ? addresses : ratio(p.count("l1_requests"), p.executed)) * number_at(t.kernel, {"blocks"});
+      std::max(in_block, by_warps ? addresses : ratio(p.count("l1_requests"), p.count("accesses"))) *
+      number_at(t.kernel, {"blocks"});
   const double saved = 1 - std::min(1.0, ratio(requests, t.atomic_cycles(p)));
   relief r;
   // Code and other data that come from a busy slice wait behind its atomics.
-  const double busy = saved * std::min(1.0, t.use_of("atomics") / fully_busy);
+  const double busy = saved * std::min(1.0, use_by_atomics(t) / fully_busy);
   for (const char* state : {"lg_throttle", "mio_throttle", "drain"}) r.states[state] = busy;
   r.states["short_scoreboard"] = busy * share_of_guarded(t);
   r.states["imc_miss"] = busy * (1 - t.constants_alone());
@@ -134,12 +184,16 @@ void global_atomics(const time_model& t, const place_sums& p, std::vector<advice
   r.parts["atomics"] = saved * ratio(t.atomic_cycles(p), all);
   r.parts["SMs to L2"] = saved * ratio(p.count("l2_sectors"), t.moved("l2_sectors"));
   r.parts["L2 to SMs"] = r.parts["SMs to L2"];
+  r.parts["L1 look-ups"] = saved * ratio(p.count("l1_requests"), t.moved("l1_requests"));
+  double speedup = speedup_by_memory(r, t, path_to_memory);
+  if (in_block > 0)
+    speedup = std::min(speedup, fully_busy * ratio(number_at(t.kernel, {"cycles"}), cycles_in_shared_memory(t, p)));
   to.push_back({"atomics by address", p.name,
                 fmt::format("{} lanes of a warp change {}, {} of them one after another", rounded(lanes),
                             addresses < 1.05 ? std::string("one address") : rounded(addresses) + " addresses",
-                            rounded(ratio(p.count("atomic_turns"), p.executed))),
+                            rounded(ratio(p.count("atomic_turns"), p.count("accesses")))),
                 "add up within the warp (__reduce_add_sync, shuffles) and the block first, then one atomic a block",
-                speedup_by_memory(r, t, path_to_memory)});
+                std::max(1.0, speedup)});
 }
 
 void shared_atomics(const time_model& t, const place_sums& p, std::vector<advice>& to) {

@@ -153,6 +153,10 @@ inline const row rows[] = {
        return words{words_of(8 * n), bytes(1024), number(8)};
      }},
     {"atomics by address", bounds, "counted", "counted_mended", values<16>},
+    {"atomics by address", bounds, "many_counters", "many_counters_mended",
+     [](unsigned n) {
+       return words{words_of(16 * n), bytes(4096), number(16)};
+     }},
     {"prefetch distance", one_wave, "between_barriers", "between_barriers_mended",
      [](unsigned n) {
        return words{words_of(n + 8192), bytes(4 * n), number(32)};
@@ -178,6 +182,7 @@ inline const row rows[] = {
      {},
      1,
      false},
+    {"imbalance between blocks", bounds, "triangle", "triangle_mended", values<32>, {4, 8}, {}, 1, false},
     {"partial last wave", first, "walk", "walk", chased<64>, {8.8, 17.6}, chased<16>, 4, false},
     {"occupancy", more, "many_registers", "many_registers_mended", chased<24>, {12, 24}, {}, 1, false},
     {"occupancy", more, "many_registers", "many_registers_mended", chased<192>, {12, 24}, {}, 1, false},

@@ -268,3 +268,32 @@ KERNEL two_sums_mended(const float* in, float* out, int passes) {
   }
   out[i] = most + sum;
 }
+
+// Atomics by address: 1,024 counters, more than a warp has lanes.
+KERNEL many_counters(const int* in, int* out, int passes) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
+  for (int k = 0; k < passes; ++k) atomicAdd(&out[in[i + k * threads] & 1023], 1);
+}
+KERNEL many_counters_mended(const int* in, int* out, int passes) {
+  __shared__ int counts[1024];
+  const int i = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
+  for (int k = threadIdx.x; k < 1024; k += blockDim.x) counts[k] = 0;
+  __syncthreads();
+  for (int k = 0; k < passes; ++k) atomicAdd(&counts[in[i + k * threads] & 1023], 1);
+  __syncthreads();
+  for (int k = threadIdx.x; k < 1024; k += blockDim.x) atomicAdd(&out[k], counts[k]);
+}
+
+// Imbalance between blocks: a triangle, whose warps wait for the L2.
+KERNEL triangle(const float* in, float* out, int passes) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x, length = 2 * passes * (blockIdx.x + 1) / gridDim.x;
+  float x = in[i];
+  for (int k = 0; k < length; ++k) x = 0.5f * x + __ldcg(&in[i + (x < 0)]);
+  out[i] = x;
+}
+KERNEL triangle_mended(const float* in, float* out, int passes) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float x = in[i];
+  for (int k = 0; k < passes; ++k) x = 0.5f * x + __ldcg(&in[i + (x < 0)]);
+  out[i] = x;
+}
