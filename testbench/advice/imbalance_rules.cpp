@@ -73,7 +73,8 @@ struct issue_over_time {
   }
 };
 
-constexpr double long_alone = 0.3;  // blocks of equal length end one after another in less of the time
+constexpr double long_alone = 0.3;   // blocks of equal length end one after another in less of the time
+constexpr double short_lives = 0.7;  // and live for more of it
 
 // Blocks on one SM, each SM with as many: the longest are alone at the end, too few to fill it.
 void imbalance_on_sms(const time_model& t, const block_times& times, std::vector<advice>& to) {
@@ -84,14 +85,18 @@ void imbalance_on_sms(const time_model& t, const block_times& times, std::vector
   if (t.has_equal_blocks()) return;  // they end one after another, behind each other in queues
   const issue_over_time issue(t);
   const double alone = ratio(issue.cycles_of_last_quarter(), times.kernel);
-  const double then = ratio(instructions, issue.rate(instructions) * sms) + times.start;
+  // Where latencies bound the warps, not what an SM issues, each will live as long as the mean does.
+  const double lives = times.whole_waves * times.block;
+  const double then = std::max(ratio(instructions, issue.rate(instructions) * sms), lives) + times.start;
   const double speedup = std::min(ratio(times.kernel, then), ratio(1, t.busiest()));
-  if (alone < long_alone || speedup < 1.1) return;
+  const bool are_short = lives + times.start < short_lives * times.kernel;
+  if ((alone < long_alone && !are_short) || speedup < 1.1) return;
   to.push_back(
       {"imbalance between blocks", "",
-       fmt::format("for {:.0f} % of the time SMs have a quarter of their warps or fewer: the longest blocks are "
-                   "left alone, too few to fill them",
-                   100 * alone),
+       fmt::format(
+           "for {:.0f} % of the time SMs have a quarter of their warps or fewer, and blocks live {:.0f} % of it: "
+           "the longest are left alone, too few to fill them",
+           100 * alone, 100 * ratio(lives, times.kernel)),
        "give blocks work of equal length, or let blocks fetch work items from a common counter", speedup});
 }
 
