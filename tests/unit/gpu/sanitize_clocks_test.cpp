@@ -37,7 +37,7 @@ TEST_F(sanitize_clocks, order_a_thread_with_itself_and_lanes_in_lock_step_alone)
 
 TEST_F(sanitize_clocks, order_by_barriers_what_came_before_them) {
   for (std::uint32_t w = 0; w < warps; ++w) block.arrives(0, w, false, 10 + w);
-  block.completes(0, 0xf, 0xf, false, 14);
+  block.completes(0, 0xf, 0xf, nullptr, 14);
   EXPECT_TRUE(block.ordered(access(0, 9), 3, 7));
   EXPECT_TRUE(block.ordered(access(0, 14), 3, 7));
   EXPECT_FALSE(block.ordered(access(0, 15), 3, 7));
@@ -47,7 +47,7 @@ TEST_F(sanitize_clocks, order_by_barriers_what_came_before_them) {
 TEST_F(sanitize_clocks, order_by_counted_barriers_the_warps_that_take_part) {
   block.arrives(1, 0, true, 10);
   block.arrives(1, 1, true, 20);
-  block.completes(1, 1u << 1, 0xf, false, 20);
+  block.completes(1, 1u << 1, 0xf, nullptr, 20);
   EXPECT_TRUE(block.ordered(access(0, 10), 1, 0));
   EXPECT_FALSE(block.ordered(access(0, 11), 1, 0));
   EXPECT_FALSE(block.ordered(access(1, 10), 0, 0));
@@ -57,7 +57,9 @@ TEST_F(sanitize_clocks, order_by_counted_barriers_the_warps_that_take_part) {
 // Warps do other things between arriving and waiting.
 TEST_F(sanitize_clocks, order_by_split_barriers_what_came_before_the_arrival) {
   for (std::uint32_t w = 0; w < warps; ++w) block.arrives(16, w, false, 10 + 10 * w);
-  block.completes(16, 0xf, 0xf, true, 50);
+  sync_log of_cluster;
+  of_cluster.has_phases = of_cluster.in_cluster = of_cluster.of_barrier = true;
+  block.completes(16, 0xf, 0xf, &of_cluster, 50);
   EXPECT_TRUE(block.ordered(access(0, 10), 3, 0));
   EXPECT_FALSE(block.ordered(access(0, 11), 3, 0));
   EXPECT_TRUE(block.ordered(access(3, 40), 0, 0));
@@ -109,7 +111,7 @@ TEST_F(sanitize_clocks, order_by_a_fence_with_a_release_and_an_acquisition) {
   EXPECT_FALSE(other.ordered(access(0, 9, 1), 2, 5));  // another lane has not fenced
   EXPECT_FALSE(other.ordered(access(0, 9), 2, 6));     // another lane has not acquired
   for (std::uint32_t w = 0; w < warps; ++w) other.arrives(0, w, false, 20);
-  other.completes(0, 0xf, 0xf, false, 20);
+  other.completes(0, 0xf, 0xf, nullptr, 20);
   EXPECT_TRUE(other.ordered(access(0, 9), 0, 6));  // by way of the barrier
 }
 
@@ -192,7 +194,7 @@ TEST_F(sanitize_clocks, order_copies_by_their_end_alone) {
   const access_mark copy = access(0, 5, 0, access_mark::copying | access_mark::writes);
   EXPECT_FALSE(block.ordered(copy, 0, 0));
   for (std::uint32_t w = 0; w < warps; ++w) block.arrives(0, w, false, 10);
-  block.completes(0, 0xf, 0xf, false, 10);
+  block.completes(0, 0xf, 0xf, nullptr, 10);
   EXPECT_FALSE(block.ordered(copy, 1, 0));
   sync_log log;
   auto view = std::make_shared<fence_view>();
