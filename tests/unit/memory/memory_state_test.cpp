@@ -103,7 +103,9 @@ class requester : public sc_core::sc_module, public clocked {
   }
   void exchange(state_image& image) {
     std::uint64_t left = queue_.size();
-    image(port_, free_, left, answers);
+    bool is_busy = answers.size() < accesses_.size();
+    image(port_, free_, left, answers, is_busy);
+    if (!is_busy) return;
     while (queue_.size() > left) queue_.pop_front();
     for (lsu_transaction& t : transactions_) image(t);
     for (l1_access& a : accesses_) image(a);
@@ -329,7 +331,6 @@ TEST_P(memory_state, requests_in_flight_go_on) {
   random_numbers random(5);
   for (unsigned round = 0; round < 4; ++round) {
     const cycle_t cut = 20 + random.below(4000);
-    SCOPED_TRACE(cut);
     restart();
     auto one = std::make_unique<memory_path>(GetParam());
     one->run_to(1);
@@ -344,13 +345,12 @@ TEST_P(memory_state, requests_in_flight_go_on) {
     restart();
     memory_path path(GetParam());
     path.run_to(cut);
-    path.plan(1, cut + 10);
+    path.plan(1, 10);
     state_image image(middle);
     path.exchange(image);
     EXPECT_TRUE(path.state() == middle) << "what was read is what is written";
     path.run_to(end);
-    path.check();
-    EXPECT_TRUE(path.answers() == answers && path.state() == last);
+    EXPECT_TRUE(path.answers() == answers && path.state() == last) << "cut in cycle " << cut;
   }
 }
 
