@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <new>
 
 #include "heddle/config/error.h"
 
@@ -31,8 +33,11 @@ void block_spool::fail(const char* what) const {
 }
 
 std::string block_spool::packed(const std::string& text) {
+  thread_local const std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context(ZSTD_createCCtx(), &ZSTD_freeCCtx);
+  if (context == nullptr) throw std::bad_alloc();
   std::string frame(ZSTD_compressBound(text.size()), '\0');
-  const std::size_t bytes = ZSTD_compress(frame.data(), frame.size(), text.data(), text.size(), zstd_level);
+  const std::size_t bytes =
+      ZSTD_compressCCtx(context.get(), frame.data(), frame.size(), text.data(), text.size(), zstd_level);
   invariant(ZSTD_isError(bytes) == 0, "a part of a trace could not be compressed");
   frame.resize(bytes);
   return frame;

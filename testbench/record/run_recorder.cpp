@@ -45,6 +45,14 @@ std::string why_not(const resident_launch& launch) {
 
 std::string name_of(std::uint32_t launch) { return fmt::format("kernel-{}.traceg.zst", launch + 1); }
 
+void write_steps(std::string& text, const warp_steps& warp) {
+  for (const isa::executed_step& s : warp.steps) {
+    const std::uint32_t handle = s.addresses & ~warp_steps::even;
+    sass_trace::write_step(text, s, handle == 0 ? nullptr : warp.addresses.data() + (handle - 1),
+                           (s.addresses & warp_steps::even) != 0);
+  }
+}
+
 void put(std::ofstream& file, const std::string& data) {
   file.write(data.data(), static_cast<std::streamsize>(data.size()));
 }
@@ -72,8 +80,9 @@ run_recorder::run_recorder(gpu& chip, std::string folder)
 }
 
 warp_steps* run_recorder::begun(const resident_launch& launch, const simt::block_context& block, std::uint32_t warp) {
-  auto steps = std::make_unique<warp_steps>();
+  auto steps = std::make_unique<warp_in_progress>();
   warp_steps* const s = steps.get();
+  s->recorder = this;
   s->launch = launch.launch_id;
   s->warp = warp;
   s->block = block.index;
@@ -106,19 +115,56 @@ void run_recorder::ended(const warp_steps& steps) {
     open.erase(number);
     if (!failure_.empty()) return;
   }
-  const std::string frame = block_spool::packed(text_of(whole));
+  const std::vector<block_spool::part> parts = parts_of(whole);
+  const std::lock_guard<std::mutex> only_one(mutex_);
+  launch_trace& trace = launches_.at(launch);
+  trace.packed.push_back(
+      {number, static_cast<std::uint32_t>(trace.parts.size()), static_cast<std::uint32_t>(parts.size())});
+  trace.parts.insert(trace.parts.end(), parts.begin(), parts.end());
+}
+
+// Compresses a text, on the thread of the caller.
+block_spool::part run_recorder::keep(const std::string& text) {
+  const std::string frame = block_spool::packed(text);
   const std::lock_guard<std::mutex> only_one(mutex_);
   try {
-    launches_.at(launch).packed.push_back({number, spool_.append(frame)});
+    if (failure_.empty()) return spool_.append(frame);
   } catch (const input_error& e) {
     give_up(e.what());
   }
+  return {};
+}
+
+void run_recorder::take(warp_steps& steps) {
+  auto& warp = static_cast<warp_in_progress&>(steps);
+  std::string text;
+  write_steps(text, warp);
+  warp.steps_taken += warp.steps.size();
+  warp.taken.push_back(keep(text));
+}
+
+// The number of a warp's steps stands in front of them.
+std::vector<block_spool::part> run_recorder::parts_of(const open_block& block) {
+  std::vector<block_spool::part> parts;
+  const simt::dim3& at = block.warps[0]->block;
+  std::string text = fmt::format("#BEGIN_TB\nthread block = {},{},{}\n", at.x, at.y, at.z);
+  for (const auto& w : block.warps) {
+    text += fmt::format("warp = {}\ninsts = {}\n", w->warp, w->steps_taken + w->steps.size());
+    if (!w->taken.empty()) {
+      parts.push_back(keep(text));
+      parts.insert(parts.end(), w->taken.begin(), w->taken.end());
+      text.clear();
+    }
+    write_steps(text, *w);
+  }
+  parts.push_back(keep(text + "#END_TB\n"));
+  return parts;
 }
 
 // Blocks that run keep their steps, to which their warps point.
 void run_recorder::give_up(std::string why) {
   failure_ = std::move(why);
-  for (auto& [launch, trace] : launches_) trace.packed = {};
+  for (auto& [launch, trace] : launches_) trace.packed = {}, trace.parts = {};
 }
 
 void run_recorder::copied(std::uint64_t address, std::uint64_t bytes) {
@@ -131,20 +177,6 @@ std::string run_recorder::news_of_last_launch() {
   if (why.empty() || !failure_.empty()) return {};
   give_up(why);
   return why;
-}
-
-std::string run_recorder::text_of(const open_block& block) {
-  const simt::dim3& at = block.warps[0]->block;
-  std::string text = fmt::format("#BEGIN_TB\nthread block = {},{},{}\n", at.x, at.y, at.z);
-  for (const auto& w : block.warps) {
-    text += fmt::format("warp = {}\ninsts = {}\n", w->warp, w->steps.size());
-    for (const isa::executed_step& r : w->steps) {
-      const std::uint32_t handle = r.addresses & ~warp_steps::even;
-      sass_trace::write_step(text, r, handle == 0 ? nullptr : w->addresses.data() + (handle - 1),
-                             (r.addresses & warp_steps::even) != 0);
-    }
-  }
-  return text + "#END_TB\n";
 }
 
 std::string run_recorder::head_of(const grid_record& grid) const {
@@ -182,10 +214,12 @@ void run_recorder::write_launch(const grid_record& grid, const std::string& fold
   const std::string name = folder + "/" + name_of(grid.launch->launch_id);
   std::ofstream file(name, std::ios::binary);
   put(file, block_spool::packed(head_of(grid)));
-  std::vector<packed_block>& blocks = launches_.at(grid.launch->launch_id).packed;
+  launch_trace& trace = launches_.at(grid.launch->launch_id);
+  std::vector<packed_block>& blocks = trace.packed;
   std::sort(blocks.begin(), blocks.end(),
             [](const packed_block& a, const packed_block& b) { return a.number < b.number; });
-  for (const packed_block& b : blocks) put(file, spool_.read(b.part));
+  for (const packed_block& b : blocks)
+    for (std::uint32_t k = 0; k < b.count; ++k) put(file, spool_.read(trace.parts[b.first + k]));
   close(file, name);
 }
 

@@ -19,7 +19,7 @@ struct grid_record;
 namespace heddle::testbench {
 
 /// Records the launches of a run as a trace that heddle replay takes: the machine program of each, and the steps of
-/// its warps. Blocks are compressed as they end.
+/// its warps. Steps are compressed when a warp has many, and when its block ends.
 class run_recorder final : public step_recorder {
  public:
   /// Throws input_error if `folder` cannot be that of a new trace: it must be empty, or not exist.
@@ -28,6 +28,7 @@ class run_recorder final : public step_recorder {
   run_recorder(gpu& chip, std::string folder);
 
   warp_steps* begun(const resident_launch& launch, const simt::block_context& block, std::uint32_t warp) override;
+  void take(warp_steps& steps) override;
   void ended(const warp_steps& steps) override;
   /// The host has copied bytes to device memory, before the next launch.
   void copied(std::uint64_t address, std::uint64_t bytes);
@@ -37,17 +38,22 @@ class run_recorder final : public step_recorder {
   std::string finish();
 
  private:
+  struct warp_in_progress : warp_steps {
+    std::vector<block_spool::part> taken;  // steps before those that it holds
+    std::uint64_t steps_taken = 0;
+  };
   struct open_block {
-    std::vector<std::unique_ptr<warp_steps>> warps;
+    std::vector<std::unique_ptr<warp_in_progress>> warps;
     std::uint32_t running = 0;
   };
   struct packed_block {
-    std::uint64_t number = 0;  // in the grid
-    block_spool::part part;
+    std::uint64_t number = 0;            // in the grid
+    std::uint32_t first = 0, count = 0;  // of its parts
   };
   struct launch_trace {
     std::map<std::uint64_t, open_block> open;  // by their number in the grid
     std::vector<packed_block> packed;          // in the order in which they ended
+    std::vector<block_spool::part> parts;      // of these
   };
   struct host_copy {
     std::size_t launches = 0;  // made before
@@ -56,7 +62,8 @@ class run_recorder final : public step_recorder {
   };
   void give_up(std::string why);
   [[nodiscard]] std::string head_of(const grid_record& grid) const;
-  static std::string text_of(const open_block& block);
+  block_spool::part keep(const std::string& text);
+  std::vector<block_spool::part> parts_of(const open_block& block);
   [[nodiscard]] std::string obstacle() const;
   void write_launch(const grid_record& grid, const std::string& folder);
   void write_to(const std::string& folder);

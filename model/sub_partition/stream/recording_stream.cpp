@@ -32,6 +32,12 @@ void warp_steps::add_target(simt::lane_mask lanes, simt::lane_mask reading, cons
   steps.push_back(copy);
 }
 
+void warp_steps::give() {
+  recorder->take(*this);
+  steps.clear();
+  addresses.clear();
+}
+
 void recording_stream::begin(warp_slot& w) const {
   executed_stream::begin(w);
   w.steps = recorder_.begun(*w.launch, *w.state.block, w.state.warp_in_block);
