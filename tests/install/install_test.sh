@@ -78,9 +78,9 @@ y = bytearray(4096)
 heddle.Gpu("v100").kernel(sys.argv[1])(4, 256, 1024, 1.0, b"\0\0\200\77" * 1024, y)
 print(y == b"\0\0\200\77" * 1024, heddle._worker.program())' "$data/workloads/saxpy/saxpy.ptx")" = "True $tree/bin/heddle" ] ||
     fail "an installed Python module fails"
-  # The pages find each other, the configurations and the layouts from where they lie.
+  # The pages find each other, the configurations and the layouts from where they lie. Code has brackets of its own.
   for page in "$data"/README.md "$data"/docs/*.md "$data"/docs/*/*.md "$data"/waveforms/README.md; do
-    grep -o ']([^)#:]*[)#]' "$page" | sed 's/^](//; s/[)#]$//' | while read -r link; do
+    sed -e '/^```/,/^```/d' -e '/^    /d' -e 's/`[^`]*`//g' "$page" | grep -o ']([^)#:]*[)#]' | sed 's/^](//; s/[)#]$//' | while read -r link; do
       [ -z "$link" ] || [ -e "${page%/*}/$link" ] || echo "$page: $link"
     done
   done > "$scratch/links"
