@@ -151,7 +151,7 @@ void write_mixed_job(const fs::path& place, unsigned seed, const std::string& mo
   std::ofstream(place / "job.json") << j.dump();
 }
 
-const char* const modes[] = {"switch", "flush", "drain", "auto"};
+const char* const modes[] = {"switch", "drain", "auto"};
 
 TEST_F(checkpoints, a_job_of_many_kinds) {
   std::mt19937 random(2);
@@ -252,25 +252,23 @@ opened open(const fs::path& file) {
   return {json::parse(all.substr(sizeof length, length)), all.substr(sizeof length + length)};
 }
 
+// SMs meet in the same cycles in both runs. With several threads, and where windows of time end in other cycles,
+// numbers of packets and the like are others: they say in which order places were taken.
 TEST_F(checkpoints, the_state_is_that_of_a_run_without_a_stop) {
-  // With several threads, numbers of packets and the like are others: they say in which order places were taken.
   const words job = {
       "run", HEDDLE_WORKLOADS "/bfs/job.json", "--gpu", "gtx1080", "--quiet", "--threads", "1", "--checkpoint", "c"};
   std::mt19937 random(5);
-  for (unsigned n = 0; n < wanted(3); ++n) {
-    const std::uint64_t first = 5700 + random() % 30000, second = first + 300 + random() % 30000;
-    SCOPED_TRACE(std::to_string(first) + ", " + std::to_string(second));
-    const auto at = [](std::uint64_t cycle) {
-      return words{"--checkpoint-every", std::to_string(cycle), "--max-cycles", std::to_string(cycle + 600)};
+  for (unsigned n = 0; n < 3; ++n) {
+    const std::uint64_t every = 900 + random() % 9000;
+    SCOPED_TRACE(every);
+    const auto most = [every](std::uint64_t cycle) {
+      return words{"--checkpoint-every", std::to_string(every), "--max-cycles", std::to_string(cycle)};
     };
-    ASSERT_EQ(1, heddle(joined(job, at(second))).code);
+    ASSERT_EQ(1, heddle(joined(job, most(2 * every + 800))).code);
     const opened late = open(place_ / "c");
-    ASSERT_EQ(1, heddle(joined(job, at(first))).code);
-    const opened early = open(place_ / "c");
-    ASSERT_LT(early.about.at("cycle"), second);
-    const std::uint64_t rest = second - early.about.at("cycle").get<std::uint64_t>();
-    const outcome o = heddle(
-        {"resume", "c", "--checkpoint-every", std::to_string(rest), "--max-cycles", std::to_string(second + 600)});
+    ASSERT_EQ(1, heddle(joined(job, most(every + 600))).code);
+    ASSERT_LT(open(place_ / "c").about.at("cycle"), late.about.at("cycle"));
+    const outcome o = heddle(joined({"resume", "c"}, most(2 * every + 800)));
     ASSERT_EQ(1, o.code) << o.err;
     const opened again = open(place_ / "c");
     EXPECT_EQ(late.about.at("cycle"), again.about.at("cycle"));
@@ -281,7 +279,7 @@ TEST_F(checkpoints, the_state_is_that_of_a_run_without_a_stop) {
 // Nothing happens in the first 700 cycles, in which several are due.
 TEST_F(checkpoints, more_often_than_anything_happens) {
   const outcome o = heddle({"run", HEDDLE_WORKLOADS "/saxpy/job.json", "--gpu", "gtx1080", "--quiet", "--checkpoint",
-                            "c", "--checkpoint-every", "150", "--max-cycles", "1500"});
+                            "c", "--checkpoint-every", "150", "--max-cycles", "690"});
   EXPECT_EQ(1, o.code) << o.err;
   EXPECT_LT(open(place_ / "c").about.at("cycle"), 704);
   EXPECT_EQ(0, heddle({"resume", "c", "--max-cycles", "1000000", "--checkpoint-every", "1000000"}).code);
