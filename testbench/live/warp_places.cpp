@@ -39,6 +39,10 @@ std::set<std::string> places_of_warp(const sm& s, unsigned warp) {
 
 std::vector<std::pair<std::string, std::uint64_t>> places_of_warps(const gpu& g) {
   std::map<std::string, std::uint64_t> counts;
+  // Where the warps stand whose contexts an SM reads back is known only afterwards.
+  std::set<unsigned> restoring;
+  for (const auto& c : g.cwd().context_switches())
+    if (c->restore_cycle != 0 && c->resumed_cycle == 0) restoring.insert(c->sm);
   for (unsigned k = 0; k < g.sm_count(); ++k) {
     const sm& s = g.sm_at(k);
     const auto partitions = static_cast<unsigned>(s.partitions.size());
@@ -46,6 +50,7 @@ std::vector<std::pair<std::string, std::uint64_t>> places_of_warps(const gpu& g)
       for (unsigned slot = 0; slot < p.slots(); ++slot) {
         const warp_slot& w = p.at(slot);
         if (w.phase == warp_phase::empty || w.phase == warp_phase::exited) continue;
+        if (w.phase == warp_phase::stopped && restoring.count(k) != 0) continue;
         for (const std::string& place : places_of_warp(s, slot * partitions + p.index()))
           ++counts["of kernel '" + w.launch->program->kernel + "', " + place];
       }
