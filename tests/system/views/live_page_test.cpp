@@ -117,13 +117,10 @@ std::uint64_t used_in(const json& units, const char* queue) {
 TEST_F(live_page, tells_what_waits_in_the_memory) {
   serve(job(100000));
   order("/pause");
-  json memory = paused_at("cycle=20")["memory"];
+  json memory = paused_at("line=k.ptx:17")["memory"];
   EXPECT_EQ(memory["l1"].size(), 80u);
   EXPECT_EQ(memory["l2"].size(), 64u);
   EXPECT_EQ(memory["dram"].size(), 64u);
-  for (const char* level : {"l1", "l2"}) EXPECT_EQ(used_in(memory[level], "misses"), 0u);
-  EXPECT_EQ(used_in(memory["dram"], "requests"), 0u);
-  memory = paused_at("line=k.ptx:17")["memory"];
   std::uint64_t l1 = 0, l2 = 0, dram = 0, crossing = 0;
   for (unsigned k = 0; k < 200 && (l1 == 0 || l2 == 0 || dram == 0 || crossing == 0); ++k) {
     memory = order("/step?cycles=20")["memory"];
