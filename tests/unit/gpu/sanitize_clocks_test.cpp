@@ -59,6 +59,7 @@ TEST_F(sanitize_clocks, order_by_split_barriers_what_came_before_the_arrival) {
   for (std::uint32_t w = 0; w < warps; ++w) block.arrives(16, w, false, 10 + 10 * w);
   sync_log of_cluster;
   of_cluster.has_phases = of_cluster.in_cluster = of_cluster.of_barrier = true;
+  block.accessed(0, 11);
   block.completes(16, 0xf, 0xf, &of_cluster, 50);
   EXPECT_TRUE(block.ordered(access(0, 10), 3, 0));
   EXPECT_FALSE(block.ordered(access(0, 11), 3, 0));
