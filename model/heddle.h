@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Everything that a program with a GPU in it needs: the GPU, its driver, its configuration, its errors. Parts (one SM,
-// an L2 slice, ...) have headers of their own below <heddle/...>.
+// Everything that a program with a GPU in it needs: the GPU, its driver, its configuration, its errors, and the macro
+// of modules with processes. Parts (one SM, an L2 slice, ...) have headers of their own below <heddle/...>.
 #pragma once
 
 // A SystemC library links only with programs of the C++ standard that it was built with; here the reason can be told.
@@ -14,3 +14,4 @@
 #include "heddle/gpu/gpu.h"
 #include "heddle/gpu/host/host_driver.h"
 #include "heddle/gpu/host/host_registers.h"
+#include "heddle/tlm/kernel/has_process.h"
