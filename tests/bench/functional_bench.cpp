@@ -26,8 +26,8 @@ using namespace heddle;
 struct placed_workload {
   testbench::job job;
   testbench::device_job device;
-  placed_workload(const std::string& name, host_driver& driver)
-      : job(testbench::load_job(HEDDLE_WORKLOADS "/" + name + "/job.json")), device(job, driver) {}
+  placed_workload(const std::string& name, host_driver& driver, const gpu_config& config)
+      : job(testbench::load_job(HEDDLE_WORKLOADS "/" + name + "/job.json")), device(job, driver, config) {}
   [[nodiscard]] const launch_request& first_launch() const {
     return device.request(*std::find_if(job.operations.begin(), job.operations.end(),
                                         [](const auto& o) { return o.what == testbench::operation::kind::kernel; }));
@@ -35,10 +35,10 @@ struct placed_workload {
 };
 
 // The library calls this several times, with more and more iterations.
-void functional(benchmark::State& state, host_driver& driver, const std::string& name,
+void functional(benchmark::State& state, host_driver& driver, const gpu_config& config, const std::string& name,
                 std::unique_ptr<placed_workload>& workload) {
   if (!workload) {
-    workload = std::make_unique<placed_workload>(name, driver);
+    workload = std::make_unique<placed_workload>(name, driver, config);
     driver.execute(workload->first_launch());
   }
   std::uint64_t instructions = 0;
@@ -125,8 +125,8 @@ int sc_main(int argc, char* argv[]) {
   std::map<std::string, std::unique_ptr<placed_workload>> workloads;
   for (const char* name : {"sgemm", "sgemm_register_tiled", "vector_add", "divergent", "histogram", "hotspot",
                            "mandelbrot", "nbody", "spmv"})
-    benchmark::RegisterBenchmark(name, [&driver, name, &workload = workloads[name]](benchmark::State& state) {
-      functional(state, driver, name, workload);
+    benchmark::RegisterBenchmark(name, [&driver, &config, name, &workload = workloads[name]](benchmark::State& state) {
+      functional(state, driver, config, name, workload);
     });
   benchmark::RegisterBenchmark("first_accesses", [&](benchmark::State& state) { first_accesses(state, driver); });
   benchmark::RegisterBenchmark("small_launches", [&](benchmark::State& state) { launches(state, driver, "copy", 4); });
