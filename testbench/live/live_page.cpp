@@ -134,14 +134,18 @@ void live_page::ask(question q, const page_server::reply& reply) {
 // All that follows is on the simulation's thread.
 
 void live_page::after_cycle() {
-  if (break_ && break_->what() == break_point::kind::line && in_step_ && break_->line_issued(gpu_)) line_issued_ = true;
+  if (break_ && break_->what() == break_point::kind::line && in_step_ && break_->line_issued(gpu_)) {
+    line_issued_ = true;
+    after_line_ = gpu_.cycle() + 1;
+  }
   if (!line_issued_ && (meeting_ != never || !pending_.load(std::memory_order_relaxed))) return;
   pause_request::make();
 }
 
 cycle_t live_page::next_stop() {
   now_ = std::max(now_, gpu_.cycle());
-  if (paused_ || line_issued_) return now_;
+  if (paused_) return now_;
+  if (line_issued_) return std::max(now_, after_line_);
   if (meeting_ == never && pending_.load(std::memory_order_relaxed))
     meeting_ = in_step_ ? now_ : gpu_.bring_into_step();
   cycle_t next = std::min(meeting_, step_end_);

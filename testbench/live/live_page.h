@@ -95,7 +95,8 @@ class live_page final : private cycle_observer {
   bool in_step_ = false;  // for a break at a line, or steps
   bool paused_ = false;
   bool line_issued_ = false;
-  std::string why_;  // it is paused
+  cycle_t after_line_ = 0;  // the cycle behind the one in which it issued
+  std::string why_;         // it is paused
   std::unique_ptr<page_server> server_;
 };
 

@@ -94,15 +94,18 @@ TEST_F(live_page, pauses_where_it_is_asked_to) {
 
 // In any cycle, what the page says is what a run has that is limited to that cycle.
 TEST_F(live_page, has_the_metrics_of_a_run_up_to_its_cycle) {
-  serve(job(100000));
-  order("/pause");
-  const json s = paused_at("cycle=17777");
-  json m = got("/metrics");
-  EXPECT_EQ(m["snapshot_cycle"], 17777);
-  for (const char* mark : {"host", "snapshot_cycle"}) m.erase(mark);
-  EXPECT_EQ(end(SIGINT), 130);
-  EXPECT_EQ(run(job(100000), {"--max-cycles", "17777"}).code, 1);
-  EXPECT_TRUE(m == metrics("m.json")) << json::diff(m, metrics("m.json")).dump(1).substr(0, 2000);
+  for (const char* place : {"cycle=17777", "line=k.ptx:17"}) {
+    SCOPED_TRACE(place);
+    serve(job(100000));
+    order("/pause");
+    const std::uint64_t cycle = paused_at(place)["cycle"];
+    json m = got("/metrics");
+    EXPECT_EQ(m["snapshot_cycle"], cycle);
+    for (const char* mark : {"host", "snapshot_cycle"}) m.erase(mark);
+    EXPECT_EQ(end(SIGINT), 130);
+    EXPECT_EQ(run(job(100000), {"--max-cycles", std::to_string(cycle)}).code, 1);
+    EXPECT_TRUE(m == metrics("m.json")) << json::diff(m, metrics("m.json")).dump(1).substr(0, 2000);
+  }
 }
 
 std::uint64_t used_in(const json& units, const char* queue) {
