@@ -9,7 +9,13 @@
 
 namespace heddle {
 
-bool compute_work_distributor::has_image() const { return terminated_.empty() && !halted_ && !abandoning_; }
+// The place of a warp in a trace of its own program is not described.
+bool compute_work_distributor::has_image() const {
+  const auto follows = [](const grid_record& g) {
+    return g.dispatched != 0 && !g.finished && g.launch->program->follows;
+  };
+  return terminated_.empty() && !halted_ && !abandoning_ && std::none_of(grids_.begin(), grids_.end(), follows);
+}
 
 void compute_work_distributor::exchange(state_image& image) {
   invariant(has_image() || image.reading(), "a checkpoint while launches are ended");
