@@ -12,10 +12,13 @@ namespace heddle::testbench {
 
 struct job;
 
+/// The command of a checkpoint that is a sweep's point's.
+constexpr char command_of_points[] = "sweep";
+
 /// A run between two cycles: what it was started with, and the state of the machine and its host.
 struct checkpoint {
   std::string file;                                  // that it was read from
-  std::string command;                               // "run" or "replay"
+  std::string command;                               // "run", "replay" or "sweep"
   std::vector<std::string> arguments;                // of that command
   std::string folder;                                // in which it was given
   std::map<std::string, std::string> configuration;  // every parameter's text, by name

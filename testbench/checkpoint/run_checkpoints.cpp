@@ -13,11 +13,11 @@ namespace heddle::testbench {
 run_checkpoints::run_checkpoints(const run_options& o, const job& j, const gpu_config& config)
     : file_(o.checkpoint_file), every_(o.checkpoint_every) {
   if (!wanted()) return;
-  about_.command = o.kernels_list.empty() ? "run" : "replay";
+  about_.command = o.is_point ? command_of_points : o.kernels_list.empty() ? "run" : "replay";
   about_.arguments = o.words;
   about_.folder = std::filesystem::current_path().string();
   about_.configuration = texts_of(config);
-  about_.files = files_of(j);
+  if (!o.is_point) about_.files = files_of(j);  // a point's id says what it has read
   begin_at(0);
 }
 

@@ -24,8 +24,9 @@ int run_missing(const correlation_runs& runs, const result_store& store, const r
   }
   sweep_progress progress(how.progress, work.size());
   local_engine engine(
-      store, [&](std::size_t r) { return runs.id(r); }, how.timeout_seconds, how.jobs != 0 ? how.jobs : host_cores(),
-      how.again, [&](std::size_t r) { runs.run(r, store); });
+      store, [&](std::size_t r) { return runs.id(r); },
+      {how.timeout_seconds, how.jobs != 0 ? how.jobs : host_cores(), how.again, false},
+      [&](std::size_t r) { runs.run(r, store); });
   const int signal = engine.run(work, progress);
   progress.clear_line();
   return signal;

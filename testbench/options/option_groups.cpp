@@ -80,10 +80,8 @@ void add_launch(option_parser& p) {
 
 void add_checkpoints(option_parser& p) {
   p.group("Checkpoints");
-  p.value("checkpoint", "FILE",
-          "write the state of the machine here, for heddle resume, when SIGTERM ends the run: between two launches");
-  p.value("checkpoint-every", "N",
-          "also every N cycles, at the next time between two launches; each replaces the one before");
+  p.value("checkpoint", "FILE", "write the state of the machine here, for heddle resume, when SIGTERM ends the run");
+  p.value("checkpoint-every", "N", "also every N cycles; each replaces the one before");
 }
 
 }  // namespace heddle::testbench

@@ -207,6 +207,9 @@ option_parser options_of_sweep() {
   p.group("Where they run");
   p.value("engine", "local|slurm", "processes on this machine (default), or one job array of Slurm");
   p.value("jobs", "N", "local: points at a time (default: one a core); slurm: tasks of the array (default: 16)");
+  p.value(
+      "checkpoint-every", "N",
+      "keep the state of each point every N cycles, and when a signal ends the sweep; the same command goes on there");
   p.value("slurm-args", "\"...\"", "further arguments of sbatch: partition, time, account");
   p.flag("no-wait", "slurm: submit and return; the same command without --engine gathers later");
   p.group("Output");

@@ -97,6 +97,7 @@ struct run_options {
   std::uint64_t checkpoint_every = 0;         // cycles; 0: only at the end by SIGTERM
   std::vector<std::string> words;             // with checkpoints: the command's arguments
   std::shared_ptr<const checkpoint> resumes;  // where the run begins; null: at its begin
+  bool is_point = false;                      // of a sweep, whose command goes on with its checkpoint
   progress_mode progress = progress_mode::automatic;
   log_level level = log_level::warning;
   bool quiet = false;

@@ -81,6 +81,9 @@ int resume_command(const std::vector<std::string>& arguments) {
   if (p.positionals().empty()) p.fail("expected a checkpoint, which heddle run --checkpoint FILE writes");
   const std::string& file = p.positionals()[0];
   auto c = std::make_shared<checkpoint>(read_checkpoint(file));
+  if (c->command == command_of_points)
+    throw input_error(printable(file) +
+                      ": the checkpoint of a sweep's point, expected the command of the sweep, which goes on with it");
   replace_words(p, c->arguments);
   enter(c->folder, file);
   const std::shared_ptr<const checkpoint> from = c;

@@ -51,6 +51,7 @@ option_parser options_of_sample() {
   p.value("jobs", "N", "launches at a time, as for heddle sweep");
   p.value("slurm-args", "\"...\"", "further arguments of sbatch");
   p.flag("no-wait", "slurm: submit and return; the same command without --engine goes on later");
+  p.value("checkpoint-every", "N", "keep the state of each launch every N cycles, as heddle sweep does");
   p.values("results", "FILE.json",
            "instead: metrics of runs of the launches that were drawn, such as of heddle exec "
            "--launches; repeatable");
@@ -91,7 +92,7 @@ bool parse_sample(const std::vector<std::string>& arguments, sample_options& o) 
   if (p.has("json")) o.json_file = p.text("json");
   o.gpu = p.has("gpu") ? p.text("gpu") : default_gpu();
   o.overrides = p.list("set");
-  for (const char* option : {"engine", "jobs", "slurm-args", "progress"})
+  for (const char* option : {"engine", "jobs", "slurm-args", "checkpoint-every", "progress"})
     if (p.has(option)) {
       o.sweep_words.push_back(std::string("--") + option);
       o.sweep_words.push_back(p.text(option));

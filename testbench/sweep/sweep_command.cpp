@@ -107,9 +107,13 @@ class sweep_run {
     // Where fewer points are simulated at a time than there are cores, each gets its share of them.
     const auto at_once = static_cast<unsigned>(std::clamp<std::size_t>(work_.size(), 1, jobs));
     const unsigned threads = std::max(1u, std::min(host_cores() / at_once, most_usual_threads));
+    const std::uint64_t every = options_.checkpoint_every;
     local_engine engine(
-        store_, [this](std::size_t p) { return plan_.id_text(p); }, plan_.file().timeout_seconds, jobs, options_.resume,
-        [this, threads](std::size_t p) { run_point(plan_, store_, p, threads); });
+        store_, [this](std::size_t p) { return plan_.id_text(p); },
+        {plan_.file().timeout_seconds, jobs, options_.resume, every != 0},
+        [this, threads, every](std::size_t p) {
+          run_point(plan_, store_, p, {threads, every});
+        });
     const int signal = engine.run(work_, progress);
     run_ = engine.started();
     return signal;
@@ -121,6 +125,7 @@ class sweep_run {
     request.tasks =
         static_cast<unsigned>(std::min<std::size_t>(options_.jobs ? options_.jobs : usual_tasks, plan_.size()));
     request.resume = options_.resume;
+    request.checkpoint_every = options_.checkpoint_every;
     request.any_size = options_.any_size;
     request.confine = options_.confine;
     request.arguments = options_.slurm_arguments;

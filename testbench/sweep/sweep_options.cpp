@@ -45,6 +45,7 @@ bool parse_sweep(const std::vector<std::string>& arguments, sweep_options& o, st
   if (p.has("jobs")) o.jobs = static_cast<unsigned>(p.number("jobs", 1, most_jobs));
   if (p.has("shard")) read_shard(p, o);
   o.resume = p.has("resume");
+  if (p.has("checkpoint-every")) o.checkpoint_every = p.number("checkpoint-every", 1, std::uint64_t{1} << 63);
   o.any_size = p.has("yes");
   o.dry_run = p.has("dry-run");
   o.quiet = p.has("quiet");

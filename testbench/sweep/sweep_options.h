@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct sweep_options {
   unsigned shard = 0;  // from 1 on; 0: all
   unsigned shards = 1;
   bool resume = false;
+  std::uint64_t checkpoint_every = 0;  // cycles; 0: no checkpoints
   bool any_size = false;
   bool dry_run = false;
   bool no_wait = false;  // slurm: submit and return

@@ -31,6 +31,9 @@ void silence() {
 // Exit codes from this one on mean that the result could not be written; the difference is errno.
 constexpr int unwritable_code = 128;
 
+// For a point to write its checkpoint after SIGTERM. Slurm sends SIGKILL after 30 seconds.
+constexpr std::chrono::seconds save_time{20};
+
 // Ends this process with its parent: an orphan could write into a store that another sweep has started again.
 void end_with(pid_t parent) {
 #if defined(__linux__)
@@ -41,15 +44,8 @@ void end_with(pid_t parent) {
 
 }  // namespace
 
-local_engine::local_engine(const result_store& store, id_function id_of, std::uint64_t timeout_seconds, unsigned jobs,
-                           bool again, runner run)
-    : store_(store),
-      id_of_(std::move(id_of)),
-      timeout_seconds_(timeout_seconds),
-      jobs_(jobs),
-      again_(again),
-      run_(std::move(run)),
-      claims_(store.claims_file()) {}
+local_engine::local_engine(const result_store& store, id_function id_of, const policy& how, runner run)
+    : store_(store), id_of_(std::move(id_of)), how_(how), run_(std::move(run)), claims_(store.claims_file()) {}
 
 int local_engine::run(const std::vector<std::size_t>& points, sweep_progress& progress) {
   const stop_signals signals;
@@ -62,6 +58,7 @@ int local_engine::run(const std::vector<std::size_t>& points, sweep_progress& pr
       int number = signals.wait(200);
       if (number == 0 || number == SIGCHLD) number = collect(progress, signals);
       if (number != 0) {
+        if (how_.saves) let_save(signals);
         stop();
         return number;
       }
@@ -77,13 +74,13 @@ int local_engine::run(const std::vector<std::size_t>& points, sweep_progress& pr
 }
 
 void local_engine::start(queue& points, queue& taken, const stop_signals& signals, sweep_progress& progress) {
-  while (!points.empty() && children_.size() < jobs_) {
+  while (!points.empty() && children_.size() < how_.jobs) {
     const std::size_t point = points.front();
     const std::string id = id_of_(point);
     const bool ours = claims_.take(id);
     // Read after the claim: the previous holder may just have finished the point.
     const point_status status = store_.status(id);
-    const bool finished = status == point_status::done || (status != point_status::missing && !again_);
+    const bool finished = status == point_status::done || (status != point_status::missing && !how_.again);
     if (ours && !finished) {
       if (status != point_status::missing)
         store_.remove(id);  // the result of an earlier attempt, which must not be taken for the new one
@@ -163,7 +160,7 @@ void local_engine::judge(const child& c, pid_t process, int status) {
   point_result r;
   if (c.late) {
     r.status = point_status::timeout;
-    r.reason = "it ran longer than timeout_seconds = " + std::to_string(timeout_seconds_);
+    r.reason = "it ran longer than timeout_seconds = " + std::to_string(how_.timeout_seconds);
   } else if (WIFSIGNALED(status)) {
     r.status = point_status::killed;
     r.reason = "its process was ended by signal " + std::to_string(WTERMSIG(status)) + " (" +
@@ -176,10 +173,10 @@ void local_engine::judge(const child& c, pid_t process, int status) {
 }
 
 void local_engine::end_late() {
-  if (timeout_seconds_ == 0) return;
+  if (how_.timeout_seconds == 0) return;
   for (auto& [process, c] : children_) {
     if (c.late ||
-        std::chrono::duration<double>(clock::now() - c.started).count() < static_cast<double>(timeout_seconds_))
+        std::chrono::duration<double>(clock::now() - c.started).count() < static_cast<double>(how_.timeout_seconds))
       continue;
     c.late = true;
     ::kill(process, SIGKILL);
@@ -195,6 +192,23 @@ void local_engine::stop() {
     claims_.release(id_of_(c.point));
   }
   children_.clear();
+}
+
+// Until all have ended, or another signal comes.
+void local_engine::let_save(const stop_signals& signals) {
+  for (const auto& [process, c] : children_) ::kill(process, SIGTERM);
+  const clock::time_point end = clock::now() + save_time;
+  while (!children_.empty() && clock::now() < end) {
+    int status = 0;
+    for (pid_t process; (process = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+      const auto found = children_.find(process);
+      if (found == children_.end()) continue;
+      if (WIFSIGNALED(status)) store_.remove_unfinished(id_of_(found->second.point), process);
+      claims_.release(id_of_(found->second.point));
+      children_.erase(found);
+    }
+    if (!children_.empty() && signals.is_stop(signals.wait(100))) return;
+  }
 }
 
 }  // namespace heddle::testbench

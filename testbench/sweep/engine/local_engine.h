@@ -29,10 +29,14 @@ class local_engine {
   /// The id of a point, under which the store keeps its result.
   using id_function = std::function<std::string(std::size_t point)>;
 
-  /// `timeout_seconds`: limit for one point, 0: none. `again`: points that have a result other than `done` are run
-  /// once more.
-  local_engine(const result_store& store, id_function id_of, std::uint64_t timeout_seconds, unsigned jobs, bool again,
-               runner run);
+  struct policy {
+    std::uint64_t timeout_seconds = 0;  // limit for one point, 0: none
+    unsigned jobs = 1;                  // points at a time
+    bool again = false;                 // points that have a result other than `done` are run once more
+    bool saves = false;                 // SIGTERM makes a point keep where it stands, for which it gets some time
+  };
+
+  local_engine(const result_store& store, id_function id_of, const policy& how, runner run);
 
   /// Runs these points, at most `jobs` at a time, and waits for those that other processes run. Returns 0, or the
   /// signal that stopped it; unfinished points have no result then. Throws input_error if results cannot be written.
@@ -56,13 +60,12 @@ class local_engine {
   int collect(sweep_progress& progress, const stop_signals& signals);
   void judge(const child& c, pid_t process, int status);
   void end_late();
+  void let_save(const stop_signals& signals);
   void stop();
 
   const result_store& store_;
   id_function id_of_;
-  std::uint64_t timeout_seconds_;
-  unsigned jobs_;
-  bool again_;
+  policy how_;
   runner run_;
   point_claims claims_;
   std::map<pid_t, child> children_;

@@ -77,6 +77,7 @@ std::string slurm_engine::script() const {
                      " sweep " + word(request_.sweep_file) + " --shard \"$SLURM_ARRAY_TASK_ID/" +
                      std::to_string(request_.tasks) + "\" --jobs \"${SLURM_CPUS_PER_TASK:-1}\" --progress never";
   if (request_.resume) text += " --resume";
+  if (request_.checkpoint_every != 0) text += " --checkpoint-every " + std::to_string(request_.checkpoint_every);
   if (request_.any_size) text += " --yes";
   if (!request_.confine.empty()) text += " --confine " + word(request_.confine);
   return text + "\n";

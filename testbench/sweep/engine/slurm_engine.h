@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,8 @@ struct slurm_request {
   std::string sweep_file;  // path under which the tasks open it
   unsigned tasks = 1;      // size of the array; each task runs a shard
   bool resume = false;
-  bool any_size = false;  // --yes
+  std::uint64_t checkpoint_every = 0;  // cycles; 0: no checkpoints
+  bool any_size = false;               // --yes
   std::string confine;
   std::string arguments;  // further arguments of sbatch, as a shell would split them
 };

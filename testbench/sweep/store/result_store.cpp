@@ -141,6 +141,15 @@ std::string result_store::point_file(const std::string& id) const {
   return folder() + "/" + id.substr(0, 2) + "/" + id.substr(2) + ".json";
 }
 
+std::string result_store::checkpoint_file(const std::string& id) const {
+  return folder() + "/" + id.substr(0, 2) + "/" + id.substr(2) + ".ckpt";
+}
+
+std::string result_store::new_checkpoint_file(const std::string& id) const {
+  make_folder(folder() + "/" + id.substr(0, 2));
+  return checkpoint_file(id);
+}
+
 point_status result_store::status(const std::string& id) const {
   const int fd = ::open(point_file(id).c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> in(fd < 0 ? nullptr : ::fdopen(fd, "rb"), &std::fclose);

@@ -51,6 +51,9 @@ class result_store {
   /// Writes the complete file. Throws unwritable_result.
   void write(const std::string& id, const point_result& result) const;
   void remove(const std::string& id) const;
+  /// The state of a point that has not ended, beside its result. The second makes the folder that it is to be in.
+  [[nodiscard]] std::string checkpoint_file(const std::string& id) const;
+  [[nodiscard]] std::string new_checkpoint_file(const std::string& id) const;
   /// Removes unfinished files of a killed process.
   void remove_unfinished(const std::string& id, int process) const;
   /// The same for all processes, for files so old that no process can still be writing them.
