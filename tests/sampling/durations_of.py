@@ -8,7 +8,7 @@
 RESULTS.csv is what `heddle sample KERNELSLIST --least N` has left in its folder, where N is at least the number of launches, so that
 all different ones were simulated. Its traces bear the numbers of their first launches. METRICS.json are metrics of whole runs, one
 after another. The counters have the names of Nsight Compute, so that `heddle sample --compare` finds them. Those of a trace are
-counted in it; Heddle's metrics have five of the twelve.
+counted in it, those of a run are in its metrics and in the rows of its machine code.
 """
 import csv
 import json
@@ -119,13 +119,22 @@ def of_traces(launches, results):
 
 def of_metrics(path):
     """The same of a whole run."""
-    needed = {"kernels", "name", "cycles", "grid", "block", "metrics", "warp_execution_efficiency", *COUNTERS.values()}
+    needed = {"kernels", "name", "cycles", "grid", "block", "metrics", "warp_execution_efficiency", "code", "text", "executed", "memory",
+              "l1_sectors", *COUNTERS.values()}
     with open(path) as text:  # what is not needed of a large file is left out as it is read
         run = json.load(text, object_hook=lambda o: {k: o[k] for k in o.keys() & needed})
     for kernel in run["kernels"]:
         metrics = kernel["metrics"]
-        counts = {name: metrics[key] for name, key in COUNTERS.items() if key is not None}
+        counts = {name: 0 if key is None else metrics[key] for name, key in COUNTERS.items()}
         counts[THREADS] = 32 * metrics["warp_execution_efficiency"]
+        for row in kernel["code"]:
+            words = row["text"].split()
+            of = OPCODES.get(words[words[0].startswith("@")].split(".")[0])
+            if of is None:
+                continue
+            counts[of[0]] += row.get("executed", 0)  # none where it never was
+            if of[1] == LOCAL_LOADS:
+                counts[LOCAL_LOADS] += row.get("memory", {}).get("l1_sectors", 0)
         yield kernel["name"], kernel["cycles"], row_of(counts, kernel["grid"], kernel["block"])
 
 

@@ -124,7 +124,7 @@ TEST_F(samples, with_counters_come_from_whole_runs) {
   const auto o = run({"m.csv", "--compare", "--json", "c.json"});
   ASSERT_EQ(0, o.code) << o.err;
   EXPECT_EQ(launches, read("c.json")["launches"].get<std::size_t>());
-  EXPECT_NE(std::string::npos, o.out.find("of 5 counters\n")) << o.out;
+  EXPECT_NE(std::string::npos, o.out.find("of 12 counters\n")) << o.out;
   EXPECT_NE(std::string::npos, o.out.find("Sieve: ")) << o.out;
   write("m.json", "{}");
   const auto bad = script("durations_of.py", {"m.json"});
