@@ -36,6 +36,7 @@ class golden_file {
   golden_file(const golden_file&) = delete;
   golden_file& operator=(const golden_file&) = delete;
 
+  [[nodiscard]] bool renews() const { return renew_; }
   void compare(const std::string& name, const std::string& summary) {
     if (renew_) written_ += name + separator_ + summary + "\n";
     else EXPECT_EQ(known_[name], summary) << name << " (" << path_ << "); meant so? then: ./dev golden renew";
