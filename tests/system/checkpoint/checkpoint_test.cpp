@@ -237,6 +237,17 @@ TEST_F(checkpoints, recorded_kernels) {
                    random);
 }
 
+// While a launch runs whose trace a run has made, the next checkpoint waits for its end.
+TEST_F(checkpoints, launches_of_recorded_runs) {
+  const words run = {"--gpu", "gtx1080", "--quiet"};
+  ASSERT_EQ(0, heddle(joined({"run", HEDDLE_WORKLOADS "/needleman_wunsch/job.json", "--record", "traces"}, run)).code);
+  std::mt19937 random(9);
+  unsigned taken = 0;
+  for (unsigned n = 0; n < wanted(3); ++n)
+    taken += stop_and_go_on({"replay", "traces/kernelslist.g", "--gpu", "gtx1080"}, random);
+  EXPECT_GE(taken, 1u);
+}
+
 // What a checkpoint holds: its description, and the state.
 struct opened {
   json about;
