@@ -3,22 +3,22 @@
 
 namespace heddle {
 
-const char* name_of(energy_unit u) {
-  static constexpr const char* names[] = {
+const names_by<energy_unit>& names_of(energy_unit) {
+  static constexpr names_by<energy_unit> names = {
 #define HEDDLE_X(name, key) key,
       HEDDLE_ENERGY_UNITS(HEDDLE_X)
 #undef HEDDLE_X
   };
-  return names[static_cast<std::size_t>(u)];
+  return names;
 }
 
-const char* name_of(energy_class c) {
-  static constexpr const char* names[] = {
+const names_by<energy_class>& names_of(energy_class) {
+  static constexpr names_by<energy_class> names = {
 #define HEDDLE_X(name, key) key,
       HEDDLE_ENERGY_CLASSES(HEDDLE_X)
 #undef HEDDLE_X
   };
-  return names[static_cast<std::size_t>(c)];
+  return names;
 }
 
 }  // namespace heddle

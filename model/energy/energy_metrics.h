@@ -66,8 +66,13 @@ enum class energy_class : std::uint8_t {
       count
 };
 
-const char* name_of(energy_unit u);
-const char* name_of(energy_class c);
+template <class E>
+using names_by = std::array<const char*, static_cast<std::size_t>(E::count)>;
+/// Keys by enumerator, whatever the argument is.
+const names_by<energy_unit>& names_of(energy_unit);
+const names_by<energy_class>& names_of(energy_class);
+inline const char* name_of(energy_unit u) { return names_of(u)[static_cast<std::size_t>(u)]; }
+inline const char* name_of(energy_class c) { return names_of(c)[static_cast<std::size_t>(c)]; }
 
 /// Joules by the enumerators of E.
 template <class E>

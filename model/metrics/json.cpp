@@ -2,6 +2,7 @@
 #include "heddle/metrics/json.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string_view>
 #include <utility>
@@ -61,9 +62,7 @@ void write_gpu(json_writer& w, const gpu_config& config) {
 
 template <class E>
 void write_joules(json_writer& w, const char* key, const joules_by<E>& joules) {
-  w.key(constant_key{key}).begin_object();
-  joules.visit([&w](const char* name, double v) { w.member(constant_key{name}, v); });
-  w.end_object();
+  w.key(constant_key{key}).begin_object().members(names_of(E()), joules.values).end_object();
 }
 
 unsigned first_sm(const energy_metrics& e) { return e.active_sms.empty() ? 0 : e.active_sms.front().sm; }
@@ -72,10 +71,10 @@ unsigned first_sm(const energy_metrics& e) { return e.active_sms.empty() ? 0 : e
 void write_energy(json_writer& w, const energy_metrics& e) {
   const energy_total& total = e;
   w.again_or(total, [&] {
-    w.member("total_joules", e.total_joules).member("mean_watts", e.mean_watts());
-    w.member("static_joules", e.static_joules).member("static_share", e.static_share());
-    w.member("energy_delay_product", e.energy_delay_product());
-    w.member("seconds", e.seconds).member("volts", e.volts);
+    static constexpr std::array<const char*, 7> names = {
+        "total_joules", "mean_watts", "static_joules", "static_share", "energy_delay_product", "seconds", "volts"};
+    w.members(names, {e.total_joules, e.mean_watts(), e.static_joules, e.static_share(), e.energy_delay_product(),
+                      e.seconds, e.volts});
     if (e.capped()) w.member("mean_clock_mhz", e.mean_clock_mhz).member("throttled_cycles", e.throttled_cycles);
     write_joules(w, "by_unit", e.by_unit);
     write_joules(w, "by_class", e.by_class);
@@ -105,11 +104,12 @@ struct part_joules {
 void write_kernel_energy(json_writer& w, const kernel_metrics& k, std::vector<part_joules>& parts) {
   w.key("energy").begin_object();
   write_energy(w, k.energy);
-  parts.clear();
-  parts.push_back({k.energy.active_sms.size(), k.energy.idle_sm_joules});
-  for (const sm_joules& s : k.energy.active_sms) parts.push_back({s.sm - first_sm(k.energy), s.total});
-  parts.push_back({0, k.energy.after_end_joules});
-  for (const line_metrics& l : k.lines) parts.push_back({l.line, l.joules});
+  parts.resize(2 + k.energy.active_sms.size() + k.lines.size());
+  part_joules* part = parts.data();
+  *part++ = {k.energy.active_sms.size(), k.energy.idle_sm_joules};
+  for (const sm_joules& s : k.energy.active_sms) *part++ = {s.sm - first_sm(k.energy), s.total};
+  *part++ = {0, k.energy.after_end_joules};
+  for (const line_metrics& l : k.lines) *part++ = {l.line, l.joules};
   w.again_or(parts, [&] {
     write_by_sm(w, k.energy);
     w.member("after_end_joules", k.energy.after_end_joules).key("by_line").begin_object();

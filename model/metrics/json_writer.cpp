@@ -133,6 +133,44 @@ bool json_writer::make_key(key_text& to, const char* name) {
   return true;
 }
 
+// Null if a text is too long.
+const json_writer::key_text* json_writer::keys_of(const char* const* names, std::size_t count) {
+  for (const key_list& l : key_lists_)
+    if (l.names == names && l.margin == margin_size_) return l.texts.data();
+  key_list made{names, margin_size_, std::vector<key_text>(count)};
+  for (std::size_t i = 0; i < count; ++i)
+    if (!make_key(made.texts[i], names[i])) return nullptr;
+  return key_lists_.emplace_back(std::move(made)).texts.data();
+}
+
+json_writer& json_writer::members(const char* const* names, const double* numbers, std::size_t count) {
+  const key_text* const keys = keys_of(names, count);
+  if (keys == nullptr) {
+    for (std::size_t i = 0; i < count; ++i) member(constant_key{names[i]}, numbers[i]);
+    return *this;
+  }
+  std::size_t comma = first_ ? 1 : 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (__builtin_expect(parts_size_ > parts_bytes - 2 * padded_bytes, 0)) put_parts();
+    char* to = parts_.data() + parts_size_;
+    std::memcpy(to, keys[i].text.data() + comma, padded_bytes);
+    to += keys[i].size - comma;
+    comma = 0;
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &numbers[i], sizeof bits);
+    if (bits == 0) {
+      *to++ = '0';
+    } else {
+      const std::string_view text = text_of(numbers[i]);
+      std::memcpy(to, text.data(), padded_bytes);
+      to += text.size();
+    }
+    parts_size_ = static_cast<std::size_t>(to - parts_.data());
+  }
+  if (count != 0) first_ = false;
+  return *this;
+}
+
 // Where the text of these numbers belongs; it is of `kind` if it is there.
 json_writer::known_text& json_writer::find(const void* kind, const void* numbers, std::size_t bytes) {
   if (texts_.empty()) texts_.resize(hashed_texts::size);
@@ -323,21 +361,21 @@ void json_writer::put_parts() {
   parts_size_ = 0;
 }
 
-// What comes before a member or an element. Members of an object take one line each; elements of an array are on one
-// line.
-std::string_view json_writer::separator() const {
-  if (nesting_.empty()) return "";
-  if (nesting_.back() == '{') return std::string_view(margin_.data(), margin_size_).substr(first_ ? 1 : 0);
-  return first_ ? "" : ", ";
-}
-
+// Writes what comes before a member or an element. Members of an object take one line each; elements of an array are on
+// one line.
 void json_writer::separate() {
   if (after_key_) {
     after_key_ = false;
     return;
   }
-  put(separator());
-  if (!nesting_.empty()) first_ = false;
+  if (nesting_.empty()) return;
+  if (nesting_.back() == '{') {
+    put(std::string_view(margin_.data(), margin_size_).substr(first_ ? 1 : 0));
+  } else if (!first_) {
+    put(',');
+    put(' ');
+  }
+  first_ = false;
 }
 
 }  // namespace heddle

@@ -55,6 +55,11 @@ class json_writer {
   json_writer& member(const K& name, const T& v) {
     return key(name).value(v);
   }
+  /// Members of the open object whose keys are a constant list of constants: as constant_key each, with one look-up.
+  template <std::size_t N>
+  json_writer& members(const std::array<const char*, N>& names, const std::array<double, N>& numbers) {
+    return members(names.data(), numbers.data(), N);
+  }
   /// What write() writes from `numbers` and from nothing else; what was written of the same numbers before is written
   /// again; it does not write other such texts. Call it behind a key, or for members of the open object.
   template <class T, class Write>
@@ -89,6 +94,12 @@ class json_writer {
     std::size_t margin = 0;      // size of the margin before it
     std::size_t size = 0;
     std::array<char, padded_bytes + 1> text{};  // with the margin, the quotes and the colon
+  };
+  /// Those of a list of keys.
+  struct key_list {
+    const char* const* names = nullptr;
+    std::size_t margin = 0;
+    std::vector<key_text> texts;
   };
   struct known_text {
     const void* kind = nullptr;  // none so far
@@ -127,7 +138,8 @@ class json_writer {
   void put_long(std::string_view text);
   void put_parts();
   bool make_key(key_text& to, const char* name);
-  [[nodiscard]] std::string_view separator() const;
+  json_writer& members(const char* const* names, const double* numbers, std::size_t count);
+  const key_text* keys_of(const char* const* names, std::size_t count);
   void separate();
 
   std::string text_;                                      // without parts_
@@ -141,6 +153,7 @@ class json_writer {
   // Numbers as text: those of a kernel's launches are often the same, and making one takes 400 instructions.
   std::vector<number_text> numbers_;  // by hash; empty before the first
   std::vector<key_text> keys_;        // likewise
+  std::vector<key_list> key_lists_;   // few
   std::vector<known_text> texts_;     // likewise
   std::array<char, 24> whole_text_{};
 };

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -39,6 +40,29 @@ TEST(json_writer, numbers_read_back_as_they_were_and_what_json_lacks_is_null) {
   EXPECT_EQ(read.back().get<double>(), numbers[4]);
   w.begin_array().value(std::numeric_limits<double>::quiet_NaN()).value(-HUGE_VAL).value(-0.0).value(1.5).end_array();
   EXPECT_EQ(w.text(), "[null, null, -0, 1.5]\n");
+}
+
+TEST(json_writer, lists_of_members_are_written_as_each_alone) {
+  static constexpr std::array<const char*, 3> names = {"a", "second", "c"};
+  static constexpr std::array<const char*, 2> long_names = {
+      "short", "a name that does not fit into the room of the texts of keys that are kept with their margins"};
+  json_writer together, alone;
+  together.begin_object();
+  alone.begin_object();
+  for (unsigned i = 0; i < 2000; ++i) {
+    const std::array<double, 3> numbers = {i * 0.1, i % 3 == 0 ? 0.0 : -1e-7 / i, i % 5 == 0 ? -0.0 : NAN};
+    if (i % 2 == 0) together.member("before", i), alone.member("before", i);
+    together.members(names, numbers).key("inner").begin_object().members(names, numbers);
+    together.members(long_names, {numbers[0], numbers[1]}).end_object();
+    for (std::size_t n = 0; n < names.size(); ++n) alone.member(constant_key{names[n]}, numbers[n]);
+    alone.key("inner").begin_object();
+    for (std::size_t n = 0; n < names.size(); ++n) alone.member(constant_key{names[n]}, numbers[n]);
+    for (std::size_t n = 0; n < long_names.size(); ++n) alone.member(constant_key{long_names[n]}, numbers[n]);
+    alone.end_object();
+  }
+  together.end_object();
+  alone.end_object();
+  EXPECT_EQ(together.text(), alone.text());
 }
 
 struct pair_of_numbers {
