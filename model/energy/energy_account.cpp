@@ -47,18 +47,17 @@ bool energy_account::ran_on(std::uint32_t launch, unsigned sm) const {
 
 // A launch comes to no further SM if it has ended, and if each of its blocks is in another; a block that is preempted
 // may go on elsewhere. Blocks go to SMs in turn, so the search goes on behind the last SM.
-energy_account::launch_costs& energy_account::with_all_sms(std::uint32_t launch) {
-  launch_costs& costs = costs_of(launch);
-  if (costs.ended || costs.sms.size() == sms_.size()) return costs;
+void energy_account::find_sms(std::uint32_t launch, launch_costs& costs) {
+  if (costs.sms.size() == sms_.size()) return;
   const grid_record& grid = gpu_.cwd().grids()[launch];
   const std::uint64_t most = gpu_.cwd().context_switches().empty() ? grid.blocks() : never;
+  costs.sms.reserve(std::min<std::uint64_t>(most, sms_.size()));
   for (std::size_t n = 0; n < sms_.size() && costs.sms.size() < most; ++n) {
     const unsigned i = next_sm_;
     next_sm_ = i + 1 < sms_.size() ? i + 1 : 0;
     if (const launch_profile* p = sms_[i]->profiles.find(launch); p != nullptr && p->size() != 0) events_of(costs, i);
   }
   costs.ended = grid.finished;
-  return costs;
 }
 
 sums energy_account::in_sm(std::uint32_t launch, unsigned sm) {
@@ -126,8 +125,8 @@ double energy_account::joules_in_l2(const memory_events& e) const {
 }
 
 double energy_account::joules_in_dram(const memory_events& e) const {
-  return joules(static_cast<double>(e.dram_read_bytes) / sector_bytes, prices_.dram_read_pj) +
-         joules(static_cast<double>(e.dram_write_bytes) / sector_bytes, prices_.dram_write_pj);
+  return joules(number_of(e.dram_read_bytes) / sector_bytes, prices_.dram_read_pj) +
+         joules(number_of(e.dram_write_bytes) / sector_bytes, prices_.dram_write_pj);
 }
 
 memory_events energy_account::events_in_l2(std::uint32_t launch) const {

@@ -20,6 +20,7 @@ class gpu;
 class launch_demands;
 class power_records;
 class sm;
+struct energy_demand;
 struct cluster_counters;
 struct constant_cache_counters;
 struct decoded_program;
@@ -241,8 +242,16 @@ class energy_account {
     const price_list* prices = nullptr;
   };
   const price_list& prices_of_program(const decoded_program& program);
-  launch_costs& costs_of(std::uint32_t launch);
-  launch_costs& with_all_sms(std::uint32_t launch);
+  launch_costs& costs_of(std::uint32_t launch) {
+    if (__builtin_expect(launch >= launches_.size(), 0)) launches_.resize(std::size_t{launch} + 1);
+    return launches_[launch];
+  }
+  launch_costs& with_all_sms(std::uint32_t launch) {
+    launch_costs& costs = costs_of(launch);
+    if (!costs.ended) find_sms(launch, costs);
+    return costs;
+  }
+  void find_sms(std::uint32_t launch, launch_costs& costs);
   static sm_events& events_of(launch_costs& costs, unsigned sm);
   double joules_of(std::uint32_t launch, launch_costs& costs, sm_events& known);
   double instruction_pj(std::uint32_t launch, launch_costs& costs, sm_events& known);
@@ -264,11 +273,13 @@ class energy_account {
 
     [[nodiscard]] double sum() const { return of_warps + of_lanes; }
   };
-  [[nodiscard]] execution_joules alone_of(const instruction_energy& e, std::uint64_t executed,
-                                          std::uint64_t lanes) const;
+  [[nodiscard]] static execution_joules alone_of(const instruction_price& p, std::uint64_t executed,
+                                                 std::uint64_t lanes);
   /// Of instruction `i` of a launch.
-  [[nodiscard]] execution_joules alone_of(const instruction_energy& e, const launch_code& code, std::size_t i) const;
-  void fill_executions(std::uint32_t launch, const launch_code& code, const std::vector<instruction_energy>& energies);
+  [[nodiscard]] static execution_joules alone_of(const price_list& list, const launch_code& code, std::size_t i);
+  void fill_executions(std::uint32_t launch, const launch_code& code, const price_list& list);
+  [[nodiscard]] energy_demand other_demand(std::uint32_t launch);
+  [[nodiscard]] double of_block(const block_counts& block, const launch_code& code, energy_demand& asked) const;
   [[nodiscard]] memory_joules in_memory_of(std::uint32_t launch, unsigned sm) const;
   [[nodiscard]] memory_joules in_memory_of(const sm_events& known) const;
   [[nodiscard]] double joules_in_l2(const memory_events& e) const;

@@ -25,6 +25,8 @@ energy_parameters prices_of(const gpu_config& config);
 
 constexpr double joules_per_pj = 1e-12;
 constexpr double joules(double events, double pj) { return events * pj * joules_per_pj; }
-constexpr double joules(std::uint64_t events, double pj) { return joules(static_cast<double>(events), pj); }
+/// A count as a number. Counts are below 2^63, so that the processor has an instruction for it.
+constexpr double number_of(std::uint64_t count) { return static_cast<double>(static_cast<std::int64_t>(count)); }
+constexpr double joules(std::uint64_t events, double pj) { return joules(number_of(events), pj); }
 
 }  // namespace heddle

@@ -31,7 +31,7 @@ struct energy_demand {
   /// Of so many executions of an instruction, which have moved that.
   energy_demand(const decoded_instruction& d, std::uint64_t times, const instruction_traffic& moved,
                 const energy_parameters& p)
-      : executed(static_cast<double>(times)) {
+      : executed(number_of(times)) {
     if (accesses_memory(d)) add(moved, p);
     if (!d.has_constant) return;
     constant += executed;
@@ -50,11 +50,11 @@ struct energy_demand {
   }
   void add(const instruction_traffic& t, const energy_parameters& p) {
     asks = true;
-    const auto pj = [](std::uint64_t events, double each) { return static_cast<double>(events) * each; };
-    replays += static_cast<double>(t.replays);
-    shared += static_cast<double>(t.shared_passes);
-    constant += static_cast<double>(t.constant_reads);
-    tlb += static_cast<double>(t.translations);
+    const auto pj = [](std::uint64_t events, double each) { return number_of(events) * each; };
+    replays += number_of(t.replays);
+    shared += number_of(t.shared_passes);
+    constant += number_of(t.constant_reads);
+    tlb += number_of(t.translations);
     l1 += pj(t.l1_words, p.l1_read_hit_pj / words_per_sector) + pj(t.l1_fetched, p.l1_read_miss_pj) +
           pj(t.l1_write_hits, p.l1_write_hit_pj) + pj(t.l1_write_misses, p.l1_write_miss_pj);
     interconnect += pj(t.flits, p.flit_pj) + pj(t.cluster_flits, p.cluster_flit_pj);
@@ -80,8 +80,8 @@ class launch_demands {
       if (executed == 0) continue;
       const decoded_instruction& d = code.program->code[i];
       if (!accesses_memory(d)) {
-        all_.executed += static_cast<double>(executed);
-        if (d.has_constant) all_.constant += static_cast<double>(executed);
+        all_.executed += number_of(executed);
+        if (d.has_constant) all_.constant += number_of(executed);
         continue;
       }
       accesses_.push_back({i, energy_demand(d, executed, code.counts[i].traffic, prices)});
@@ -120,21 +120,26 @@ class division {
 
   /// Of an instruction's demand, without what no instruction has asked for.
   [[nodiscard]] double of(const energy_demand& d) const { return d.times(each_); }
-  /// Before any instruction has executed, only reads of code have cost something: the first one gets it.
-  void add_to(instruction_joules& joules, const launch_code& code) const {
-    std::vector<double>& of = joules.of;
-    if (of.empty()) return;
+  /// alone(i): what instruction i costs without what is divided. Before any instruction has executed, only reads of
+  /// code have cost something: the first one gets it.
+  template <class Alone>
+  void fill(std::vector<double>& of, const launch_code& code, Alone&& alone) const {
+    of.resize(code.counts.size());
     const double executed = demands_.all().executed;
-    if (executed == 0) of.front() += by_execution_;
     const double shared = executed > 0 ? by_execution_ / executed + each_.executed : 0;
     for (std::size_t i = 0; i < of.size(); ++i) {
-      const auto times = static_cast<double>(code.counts[i].counts[launch_profile::executed]);
-      if (times == 0) continue;
-      of[i] += times * shared;
+      const std::uint64_t count = code.counts[i].counts[launch_profile::executed];
+      if (count == 0) {
+        of[i] = 0;
+        continue;
+      }
+      const double times = number_of(count);
+      of[i] = alone(i).sum() + times * shared;
       const decoded_instruction& d = code.program->code[i];
       if (d.has_constant && !accesses_memory(d)) of[i] += times * each_.constant;
     }
     for (const launch_demands::access& a : demands_.accesses()) of[a.at] += a.of.times(each_);
+    if (executed == 0 && !of.empty()) of.front() += by_execution_;
   }
 
  private:
@@ -146,26 +151,24 @@ class division {
 
 }  // namespace
 
-energy_account::execution_joules energy_account::alone_of(const instruction_energy& e, std::uint64_t executed,
-                                                          std::uint64_t lanes) const {
-  return {joules_per_pj * static_cast<double>(executed) * (prices_.instruction_pj + e.unit_per_warp),
-          joules_per_pj * static_cast<double>(lanes) * (e.unit_per_lane + e.registers_per_lane)};
+inline energy_account::execution_joules energy_account::alone_of(const instruction_price& p, std::uint64_t executed,
+                                                                 std::uint64_t lanes) {
+  return {joules_per_pj * number_of(executed) * p.executed, joules_per_pj * number_of(lanes) * p.lanes};
 }
 
-energy_account::execution_joules energy_account::alone_of(const instruction_energy& e, const launch_code& code,
-                                                          std::size_t i) const {
+inline energy_account::execution_joules energy_account::alone_of(const price_list& list, const launch_code& code,
+                                                                 std::size_t i) {
   const profile_counts& c = code.counts[i].counts;
-  return alone_of(e, c[launch_profile::executed], c[launch_profile::lanes]);
+  return alone_of(list.prices[list.price_of[i]], c[launch_profile::executed], c[launch_profile::lanes]);
 }
 
 // Under a power cap, an SM's counts weigh as much as its energy is of that at the configured voltage.
-void energy_account::fill_executions(std::uint32_t launch, const launch_code& code,
-                                     const std::vector<instruction_energy>& energies) {
+void energy_account::fill_executions(std::uint32_t launch, const launch_code& code, const price_list& list) {
   std::vector<execution_joules>& joules = executions_;
   joules.assign(code.counts.size(), {});
   constexpr auto executed = launch_profile::executed, lanes = launch_profile::lanes;
   if (ledger_ == nullptr) {
-    for (std::size_t i = 0; i < joules.size(); ++i) joules[i] = alone_of(energies[i], code, i);
+    for (std::size_t i = 0; i < joules.size(); ++i) joules[i] = alone_of(list, code, i);
     return;
   }
   for (const sm_events& of : with_all_sms(launch).sms) {
@@ -176,39 +179,54 @@ void energy_account::fill_executions(std::uint32_t launch, const launch_code& co
     const double weight = of_instructions(ledger_->in_sm(launch, m, counted).classes) / configured;
     const launch_profile& profile = sms_[m]->profiles.at(launch);
     for (std::size_t i = 0; i < profile.size(); ++i) {
-      const execution_joules j = alone_of(energies[i], profile.count(i, executed), profile.count(i, lanes));
+      const execution_joules j =
+          alone_of(list.prices[list.price_of[i]], profile.count(i, executed), profile.count(i, lanes));
       joules[i].of_warps += weight * j.of_warps;
       joules[i].of_lanes += weight * j.of_lanes;
     }
   }
 }
 
+// Of what no instruction has caused.
+energy_demand energy_account::other_demand(std::uint32_t launch) {
+  instruction_traffic traffic;
+  bool any = false;
+  for (const sm_events& of : with_all_sms(launch).sms) {
+    const instruction_traffic* t = sms_[of.sm]->l1.other_traffic.find(launch);
+    if (t == nullptr) continue;
+    traffic.add(*t);
+    any = true;
+  }
+  energy_demand other;
+  if (any) other.add(traffic, prices_);
+  return other;
+}
+
+// What a block has executed, without its part of what is divided; `asked` gets what that is divided by.
+double energy_account::of_block(const block_counts& block, const launch_code& code, energy_demand& asked) const {
+  double sum = 0;
+  asked.add(block.moved, prices_);
+  for (std::uint32_t i = 0; i < code.counts.size(); ++i) {
+    const execution_count& own = block.at(i);
+    if (own.warps == 0) continue;
+    if (code.program->code[i].has_constant) asked.constant += static_cast<double>(own.warps);
+    const profile_counts& all = code.counts[i].counts;
+    sum +=
+        static_cast<double>(own.warps) * executions_[i].of_warps / static_cast<double>(all[launch_profile::executed]);
+    if (own.lanes != 0)
+      sum += static_cast<double>(own.lanes) * executions_[i].of_lanes / static_cast<double>(all[launch_profile::lanes]);
+  }
+  return sum;
+}
+
 const instruction_joules& energy_account::by_instruction(std::uint32_t launch, const launch_counts& counts,
                                                          const energy_metrics& whole,
                                                          const std::vector<const block_counts*>& of_blocks) {
   const launch_code& code = counts.code;
-  launch_costs& costs = with_all_sms(launch);
-  instruction_traffic of_none;
-  for (const sm_events& of : costs.sms)
-    if (const instruction_traffic* t = sms_[of.sm]->l1.other_traffic.find(launch)) of_none.add(*t);
-  instruction_joules& joules = joules_;
-  joules.of.clear();
-  joules.of_blocks.clear();
-  if (code.program != nullptr) {
-    const std::vector<instruction_energy>& energies = prices_of_launch(costs, *code.program).energies;
-    joules.of.reserve(code.counts.size());
-    if (ledger_ == nullptr && of_blocks.empty()) {
-      for (std::size_t i = 0; i < code.counts.size(); ++i) joules.of.push_back(alone_of(energies[i], code, i).sum());
-    } else {
-      fill_executions(launch, code, energies);
-      for (const execution_joules& j : executions_) joules.of.push_back(j.sum());
-    }
-  }
   if (demands_ == nullptr) demands_ = std::make_shared<launch_demands>();
   launch_demands& demands = *demands_;
   demands.assign(code, prices_);
-  energy_demand other;
-  other.add(of_none, prices_);
+  const energy_demand other = other_demand(launch);
   using unit = energy_unit;
   division d(demands, other);
   const auto share = [&d](double of, double energy_demand::*by) { d.share(of, by); };
@@ -223,23 +241,21 @@ const instruction_joules& energy_account::by_instruction(std::uint32_t launch, c
   share(whole.by_unit[unit::dram] - written, &energy_demand::dram_read);
   share(written, &energy_demand::dram_write);
   share(whole.by_unit[unit::context], &energy_demand::executed);
-  d.add_to(joules, code);
-  for (const block_counts* blocks : of_blocks) {
-    double sum = 0;
+  instruction_joules& joules = joules_;
+  joules.of.clear();
+  joules.of_blocks.clear();
+  if (code.program == nullptr) return joules;
+  const price_list& list = prices_of_launch(costs_of(launch), *code.program);
+  if (ledger_ == nullptr && of_blocks.empty()) {
+    d.fill(joules.of, code, [&](std::size_t i) { return alone_of(list, code, i); });
+  } else {
+    fill_executions(launch, code, list);
+    d.fill(joules.of, code, [this](std::size_t i) -> const execution_joules& { return executions_[i]; });
+  }
+  for (const block_counts* block : of_blocks) {
     energy_demand asked;
-    asked.add(blocks->moved, prices_);
-    for (std::uint32_t i = 0; i < code.counts.size(); ++i) {
-      const execution_count& own = blocks->at(i);
-      if (own.warps == 0) continue;
-      if (code.program->code[i].has_constant) asked.constant += static_cast<double>(own.warps);
-      const profile_counts& all = code.counts[i].counts;
-      sum +=
-          static_cast<double>(own.warps) * executions_[i].of_warps / static_cast<double>(all[launch_profile::executed]);
-      if (own.lanes != 0)
-        sum +=
-            static_cast<double>(own.lanes) * executions_[i].of_lanes / static_cast<double>(all[launch_profile::lanes]);
-    }
-    joules.of_blocks.push_back(sum + d.of(asked));
+    const double alone = of_block(*block, code, asked);
+    joules.of_blocks.push_back(alone + d.of(asked));
   }
   return joules;
 }

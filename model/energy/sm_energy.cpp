@@ -22,11 +22,6 @@ std::uint64_t replays_of(const issue_counters& c) { return c.shared_replays + c.
 
 }  // namespace
 
-energy_account::launch_costs& energy_account::costs_of(std::uint32_t launch) {
-  if (launch >= launches_.size()) launches_.resize(std::size_t{launch} + 1);
-  return launches_[launch];
-}
-
 energy_account::sm_events& energy_account::events_of(launch_costs& costs, unsigned sm) {
   std::vector<sm_events>& sms = costs.sms;
   auto at = std::lower_bound(sms.begin(), sms.end(), sm, [](const sm_events& e, unsigned i) { return e.sm < i; });
@@ -112,7 +107,7 @@ energy_account::memory_joules energy_account::in_memory_of(const sm_events& know
   if (known.l1 != nullptr) {
     const l1_counters& c = *known.l1;
     const std::uint64_t fetched = c.reads - (c.hits - c.write_hits) - c.pending_hits;
-    const double delivered = static_cast<double>(c.delivered_words) / words_per_sector;
+    const double delivered = number_of(c.delivered_words) / words_per_sector;
     j.l1 = joules(delivered, p.l1_read_hit_pj) + joules(fetched, p.l1_read_miss_pj) +
            joules(c.write_hits, p.l1_write_hit_pj) + joules(c.writes - c.write_hits, p.l1_write_miss_pj);
     // A header for each packet; a flit for each sector that travels with it; an atomic has a flit of operands and one
@@ -313,8 +308,8 @@ std::uint64_t energy_account::instruction_sum::add_since(const profile_line* lin
 double energy_account::instruction_sum::pj_of(const price_list& list) const {
   double pj = 0;
   for (std::size_t i = 0; i < of_price_.size(); ++i)
-    pj += static_cast<double>(of_price_[i].executed) * list.prices[i].executed +
-          static_cast<double>(of_price_[i].lanes) * list.prices[i].lanes;
+    pj += number_of(of_price_[i].executed) * list.prices[i].executed +
+          number_of(of_price_[i].lanes) * list.prices[i].lanes;
   return pj;
 }
 
