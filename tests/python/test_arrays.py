@@ -62,6 +62,9 @@ class Numpy(HeddleTest):
         y = np.zeros(4, np.float32)
         self.refused('array of Python objects', self.saxpy, 1, 4, 4, 1.0, np.array([None] * 4), y)
         self.refused('byte order', self.saxpy, 1, 4, 4, 1.0, np.zeros(4, '>f4'), y)
+        for wrong, why in (('O', 'array of Python objects'), ('>f4', 'byte order')):
+            for fields in ([('a', '<i4'), ('b', wrong)], [('a', [('b', wrong, (2,))])]):
+                self.refused(why, self.saxpy, 1, 4, 4, 1.0, np.zeros(4, fields), y)
         self.refused('is a number, got an array of float32', self.saxpy, 1, 4, y, 1.0, y, y)
 
     def test_an_empty_array_is_a_null_pointer(self):

@@ -6,6 +6,7 @@ import inspect
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -100,6 +101,13 @@ class Runs(HeddleTest):
         with contextlib.redirect_stdout(said):
             self.gpu.kernel(PRINTING_PTX)(1, 1)
         self.assertEqual(said.getvalue(), 'hello\n')
+        # More than a read of the pipe returns: 66,000 characters of three bytes.
+        said = io.StringIO()
+        euros = ', '.join(str(byte) for byte in '€€\n'.encode()) + ', 0'
+        ptx = re.sub(r'\{104.*?\}', f'{{{euros}}}', PRINTING_PTX).replace('[7]', '[8]')
+        with contextlib.redirect_stdout(said):
+            self.gpu.kernel(ptx)(33, 1000)
+        self.assertEqual(said.getvalue(), '€€\n' * 33000)
 
     def test_a_warning_is_one_of_python(self):
         with warnings.catch_warnings(record=True) as caught:
@@ -130,6 +138,13 @@ class Errors(HeddleTest):
         self.refused('sub_partition.scheduler', heddle.Gpu, 'h100', {'sub_partition.scheduler': 'best'})
         self.assertIn('h100', [g['name'] for g in heddle.gpus()])
         self.assertEqual(heddle.Gpu('h100', {'sub_partition.scheduler': 'lrr'}).config['sub_partition.scheduler'], 'lrr')
+        self.assertEqual(heddle.Gpu('v100', {'shared_memory.carveouts_kb': [0, 96]}).config['shared_memory.carveouts_kb'], '0,96')
+
+    def test_operations_are_launches_fills_and_copies(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for wrong in ([], heddle.Fill(floats(4)), 'abc', [None]):
+                self.refused('at least one launch', self.gpu.run, wrong)
+                self.refused('at least one launch', self.gpu.sweep, wrong, {'gpu': 'v100'}, Path(folder, 's.sqlite'))
 
     def test_a_source_is_ptx_or_cuda_or_a_file(self):
         self.refused('neither PTX .* nor CUDA', self.gpu.kernel, 'int main() { return 0; }')
@@ -154,7 +169,7 @@ class Errors(HeddleTest):
                                     'saxpy_param_3, u64), got 1')
         self.refused('grid: got 0', self.saxpy, 0, 32, 1, 1.0, None, None)
         self.refused('block: got 1.5', self.saxpy, 1, 1.5, 1, 1.0, None, None)
-        self.refused('run.. takes launches', self.gpu.run, [])
+        self.refused('run.. and sweep.. take launches', self.gpu.run, [])
         self.refused('expected a kernel of', heddle.Gpu('v100').run, self.saxpy.launch(1, 32, 0, 1.0, None, None))
 
     def test_a_launch_that_cannot_run_has_the_place_of_its_line(self):

@@ -107,6 +107,12 @@ class Compilers(HeddleTest):
         said = self.refused('b', self.gpu.kernel, CUDA_SAXPY.replace('a * x', 'b * x'))
         self.assertEqual(said.place[:2], ('<cuda>', 3))
         self.assertIn('error', said.output)
+        # A place is a line of the CUDA source; one of its PTX has a name of its own.
+        with self.assertRaisesRegex(heddle.SimulationError, r'illegal address .*\(line \d+ of its PTX\)') as caught:
+            kernel(1 << 10, 256, 1 << 18, 1.0, x, y)
+        self.assertEqual(caught.exception.place[:2], ('<cuda>', 3))
+        said = self.refused('1 registers per thread', kernel, 2, 256, 500, 2.0, x, y, registers_per_thread=1)
+        self.assertEqual(said.place.file, '<cuda>.ptx')
 
     def test_a_kernel_of_ptx_is_found_by_its_name(self):
         other = SAXPY.read_text().replace('.visible .entry saxpy(', '.visible .entry other(')
@@ -141,6 +147,9 @@ class Sweeps(HeddleTest):
             chosen = self.gpu.sweep(self.launch(), {'gpu': ['gtx1080', 'v100']}, Path(folder, 'second.sqlite'),
                                     metrics=['kernels.0.metrics.ipc'], jobs=2)
             self.assertEqual(len({r['kernels.0.metrics.ipc'] for r in chosen}), 2)
+            if has('numpy'):
+                import numpy as np
+                self.assertEqual(len(self.gpu.sweep(self.launch(), {'gpu.sm_count': np.int64(2)}, Path(folder, 'third.sqlite'))), 1)
             if has('pandas'):
                 self.assertEqual(list(table.dataframe()['cycles']), [r['cycles'] for r in table])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from typing import Any, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from .errors import InputError
 
@@ -76,12 +76,22 @@ def _refuse_gaps(what: str, kind: str, shape: Sequence[int], strides: Sequence[i
                      f'{tuple(strides)} bytes), expected a contiguous one, such as numpy.ascontiguousarray makes')
 
 
+def _types(about: Any) -> Iterator[str]:
+    """The types of an element's fields, also of those within fields, as `typestr` and `descr` of NumPy's interface have them."""
+    if isinstance(about, str):
+        yield about
+    else:
+        for field in about:
+            yield from _types(field[1])
+
+
 def _of_numpy(value: Any, what: str) -> HostArray:
     about = value.__array_interface__
     shape, kind = about['shape'], str(getattr(value, 'dtype', about['typestr']))
-    if about['typestr'][1] == 'O' or 'O' in [str(part[1])[1:2] for part in about.get('descr', [])]:
+    types = [about['typestr'], *_types(about.get('descr', []))]
+    if any(t[1] == 'O' for t in types):
         raise InputError(f'{what} is an array of Python objects (dtype {kind}), which a GPU cannot read, expected numbers')
-    if about['typestr'][0] == ('>' if sys.byteorder == 'little' else '<'):
+    if any(t[0] == ('>' if sys.byteorder == 'little' else '<') for t in types):
         raise InputError(f"{what} is an array of {kind}, whose byte order is not the GPU's, expected little-endian numbers")
     item = int(about['typestr'][2:]) * (4 if about['typestr'][1] == 'U' else 1)
     if not _contiguous(shape, about.get('strides'), item):
@@ -124,6 +134,8 @@ def _of_dlpack(value: Any, what: str) -> HostArray:
     shape = [tensor.shape[i] for i in range(tensor.ndim)]
     item = tensor.bits * tensor.lanes // 8
     kind = f'{_CODES.get(tensor.code, "type")}{tensor.bits}'
+    if tensor.bits * tensor.lanes % 8:
+        raise InputError(f'{what} is an array of {kind}, expected elements of whole bytes')
     if tensor.strides:
         strides = [tensor.strides[i] * item for i in range(tensor.ndim)]
         if not _contiguous(shape, strides, item):

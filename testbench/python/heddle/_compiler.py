@@ -19,10 +19,16 @@ _MESSAGE = re.compile(r'^(?P<file>[^\s(:][^(:\n]*)(?:\((?P<a>\d+)\)|:(?P<b>\d+):
 
 
 class Module(NamedTuple):
-    """PTX, and the name that stands for it in messages."""
+    """PTX, and the name that stands for its source in messages."""
 
     name: str
     ptx: str
+    compiled: bool = False  # the source is CUDA C++
+
+    @property
+    def ptx_name(self) -> str:
+        """The name that stands for the PTX, whose lines are not those of a CUDA source."""
+        return f'{self.name}.ptx' if self.compiled else self.name
 
     def entries(self) -> List[str]:
         """The names of its kernels, as they stand there."""
@@ -81,7 +87,7 @@ def _compile(text: str, name: str, folder: Optional[Path], capability: str, opti
         else:
             raise CompileError('CUDA C++ needs a compiler, nvcc or clang++, and neither was found in PATH; PTX needs none')
         _compiled[key] = _run(command + list(options), text, name, folder)
-    return Module(name, _compiled[key])
+    return Module(name, _compiled[key], compiled=True)
 
 
 def _nvcc_architecture(nvcc: str, capability: str) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Set, Tuple
 
 from ._arrays import HostArray, Region, place_in, regions_of
 from ._compiler import Module
@@ -20,16 +21,19 @@ class Job:
         self._operations, self._preempt, self._place = operations, preempt, place
         self.regions: List[Region] = regions_of([a for o in operations for a in _arrays_of(o)])
         self.modules: Dict[str, str] = {}
+        self._compiled: Set[str] = set()  # names of those whose source is CUDA C++
         for operation in operations:
             if isinstance(operation, Launch):
                 self._add_module(operation.kernel.module)
         self._places: Dict[int, Place] = {}
 
     def _add_module(self, module: Module) -> None:
-        name, number = module.name, 1
+        name, number = module.ptx_name, 1
         while self.modules.setdefault(name, module.ptx) != module.ptx:
             number += 1
-            name = f'{module.name} {number}'
+            name = f'{module.ptx_name} {number}'
+        if module.compiled:
+            self._compiled.add(name)
 
     def text(self, memory: int) -> str:
         """The job in which arrays are memory of this process, open at descriptor `memory`."""
@@ -90,7 +94,12 @@ class Job:
         return str(number), offset
 
     def own(self, error: HeddleError) -> HeddleError:
-        """An error at a line of the job as one at the user's line."""
+        """An error at a line of the job or of compiled PTX as one at the user's line."""
+        if error.place is not None and error.place.file in self._compiled:
+            source = re.search(r', at ([^\n]+?):(\d+)', error.message)
+            if source:
+                said = f'{error.message} (line {error.place.line} of its PTX)'
+                error.__init__(said, Place(source[1], int(source[2])))  # type: ignore[misc]
         if error.place is None or error.place.file != '-':
             return error
         place: Optional[Place] = self._places.get(error.place.line, self._place)

@@ -2,6 +2,7 @@
 """The worker: SystemC simulates once in a process, so each simulation is a process of the program `heddle`."""
 from __future__ import annotations
 
+import codecs
 import json
 import os
 import re
@@ -62,6 +63,7 @@ class Worker:
         self.output = b''
         self.messages: List[str] = []
         self._rest = b''
+        self._decoder = codecs.getincrementaldecoder('utf-8')('replace')  # a read may end within a character
         with memory_file('heddle-input', text.encode('utf-8', 'surrogateescape')) as given:
             try:
                 self._process = subprocess.Popen([program(), *self.arguments], stdin=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -94,9 +96,9 @@ class Worker:
             process.stderr.close()
 
     def _take_output(self, data: bytes, show: bool) -> None:
-        if show and data:
-            sys.stdout.write(data.decode('utf-8', 'replace'))
-        elif not show:
+        if show:
+            sys.stdout.write(self._decoder.decode(data, final=not data))
+        else:
             self.output += data
 
     def _take_messages(self, data: bytes, progress: Optional[Progress]) -> None:

@@ -19,6 +19,13 @@ def gpus() -> List[Dict[str, Any]]:
     return json.loads(_worker.ask(['gpus', '--json']))
 
 
+def _listed(operations: Union[Operation, Sequence[Operation]]) -> List[Operation]:
+    listed = [operations] if isinstance(operations, (Launch, Fill, Copy)) else list(operations)
+    if not all(isinstance(o, (Launch, Fill, Copy)) for o in listed) or not any(isinstance(o, Launch) for o in listed):
+        raise InputError('run() and sweep() take launches, as Kernel.launch makes them, Fill and Copy; at least one launch')
+    return listed
+
+
 class Gpu:
     """A GPU to simulate kernels on. It holds a configuration, no simulation: each run begins with a fresh GPU.
 
@@ -75,7 +82,7 @@ class Gpu:
             about = json.loads(_worker.ask(['disasm', '--json', *self._options, '--', which], module.ptx))
         except InputError as error:
             if error.place is not None and error.place.file == '-':
-                error.__init__(error.message, error.place._replace(file=module.name))  # type: ignore[misc]
+                error.__init__(error.message, error.place._replace(file=module.ptx_name))  # type: ignore[misc]
             raise
         return [Kernel(self, module, kernel) for kernel in about]
 
@@ -98,9 +105,7 @@ class Gpu:
         What kernels print goes to sys.stdout; warnings go through `warnings`. Raises SimulationError (with the metrics up to there) if a
         kernel fails, InputError for what cannot run.
         """
-        listed = [operations] if isinstance(operations, (Launch, Fill, Copy)) else list(operations)
-        if not listed or not all(isinstance(o, (Launch, Fill, Copy)) for o in listed):
-            raise InputError('run() takes launches, as Kernel.launch makes them, Fill and Copy; at least one of them')
+        listed = _listed(operations)
         for operation in listed:
             if isinstance(operation, Launch) and operation.kernel.gpu._options != self._options:
                 raise InputError(f"{operation!r} is of {operation.kernel.gpu!r}, expected a kernel of {self!r}")
@@ -173,7 +178,7 @@ class Gpu:
 
         Arrays do not change. A point that fails has its status and reason in the table; SimulationError if none has run.
         """
-        listed = [operations] if isinstance(operations, (Launch, Fill, Copy)) else list(operations)
+        listed = _listed(operations)
         chosen = {'gpu': [self.name], **{key: [value] for key, value in self.overrides.items()}, **axes}
         limits = {'metrics': ', '.join(metrics), 'max_cycles': max_cycles, 'timeout_seconds': timeout_seconds}
         job = Job(listed, preempt, caller())

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, List, Mapping, Optional, Sequence, Union
 
 from . import _worker
+from ._arrays import is_scalar
 from ._job import Job
 from .errors import InputError
 from .metrics import Table
@@ -15,14 +16,18 @@ Values = Union[str, int, float, bool, Sequence[Any]]
 
 
 def setting(value: Any) -> str:
-    """A parameter's value as an INI file has it."""
+    """A parameter's value, of Python or NumPy, as an INI file has it."""
+    if isinstance(value, (list, tuple)):
+        return ','.join(setting(v) for v in value)
+    if is_scalar(value) and hasattr(value, 'item'):
+        value = value.item()
     if isinstance(value, bool):
         return 'true' if value else 'false'
     return 'null' if value is None else str(value)
 
 
 def _axis(name: str, values: Values) -> str:
-    listed = [values] if isinstance(values, (str, int, float)) else list(values)
+    listed = [values] if isinstance(values, str) or is_scalar(values) else list(values)
     if not listed:
         raise InputError(f"axis '{name}' has no values, expected at least one")
     texts = [setting(v) for v in listed]
