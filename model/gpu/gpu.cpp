@@ -41,6 +41,10 @@ gpu::gpu(sc_core::sc_module_name name, const gpu_config& config, const gpu_block
   SC_METHOD(halt_memory);
   sensitive << p.memory_halts;
   dont_initialize();
+  SC_METHOD(end_listening);
+  sensitive << p.silence_due;
+  dont_initialize();
+  if (p.shared) p.patience = sc_core::sc_time(config.gpu.watchdog_cycles / config.gpu.core_clock_mhz, sc_core::SC_US);
   for (auto& s : p.slices) s.observe_lost_writes(p);
   for (clock_domain* clock : {&p.core, &p.l2_clock, &p.dram_clock}) clock->observe_quiet(&p);
   build_memory(own);
@@ -162,6 +166,8 @@ void gpu::halt_memory() {
   parts_->l2_clock.halt();
   parts_->dram_clock.halt();
 }
+
+void gpu::end_listening() { parts_->end_listening(); }
 
 void gpu::follow_reset() {
   parts_->reset_line = reset->read();

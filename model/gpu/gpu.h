@@ -119,6 +119,7 @@ class gpu : public sc_core::sc_module {
   void build_memory(const gpu_blocks& own);
   void connect_memory();
   void halt_memory();
+  void end_listening();
   void follow_reset();
 
   std::unique_ptr<gpu_parts> parts_;

@@ -25,7 +25,10 @@ void gpu_parts::flush_ended(whole_flush& f) {
   const std::uint32_t launch = f.launch;
   flushes.give_back(f);
   switch (why) {
-    case flush_reason::completion: return host.report_end(launch);
+    case flush_reason::completion:
+      host.report_end(launch);
+      if (!host.busy()) stop_listening();
+      return;
     case flush_reason::host:
       for (auto& s : slices) s.drop_clean();
       for (sm& s : sms) s.empty_caches();
@@ -39,7 +42,33 @@ bool gpu_parts::stuck() const {
   if (!core.quiet() || !l2_clock.quiet() || !dram_clock.quiet() || !cwd->acts_on_request_only()) return false;
   const auto awaited = [](const l2_cache& s) { return s.awaits_memory(); };
   const auto busy = [](const auto& u) { return !u.idle(); };
-  return std::none_of(slices.begin(), slices.end(), awaited) && std::none_of(delays.begin(), delays.end(), busy);
+  if (std::none_of(slices.begin(), slices.end(), awaited) && std::none_of(delays.begin(), delays.end(), busy))
+    return true;
+  const auto oldest = patience == sc_core::SC_ZERO_TIME ? std::nullopt : oldest_request();
+  return oldest && oldest->request.age >= patience;
+}
+
+void gpu_parts::listen() {
+  if (listens || patience == sc_core::SC_ZERO_TIME) return;
+  const auto oldest = oldest_request();
+  if (!oldest || oldest->request.age >= patience) return;
+  listens = true;
+  silence_due.notify(patience - oldest->request.age);
+}
+
+// If a clock has work, it is asked again when that is done.
+void gpu_parts::end_listening() {
+  listens = false;
+  if (!host.busy() || host.faulted() || resetting != reset_step::none) return;
+  if (stuck()) host.report_stuck();
+  else listen();
+}
+
+std::optional<gpu_parts::outside_request> gpu_parts::oldest_request() const {
+  std::optional<outside_request> oldest;
+  for (unsigned m = 0; m < slices.size(); ++m)
+    if (const auto r = slices[m].oldest_request(); r && (!oldest || oldest->request.age < r->age)) oldest = {*r, m};
+  return oldest;
 }
 
 std::string gpu_parts::barrier_deadlock() const {
@@ -53,17 +82,15 @@ std::string gpu_parts::barrier_deadlock() const {
 }
 
 std::string gpu_parts::silent_memory() const {
-  std::optional<l2_cache::open_request> oldest;
-  unsigned slice = 0;
-  for (unsigned m = 0; m < slices.size(); ++m)
-    if (const auto r = slices[m].oldest_request(); r && (!oldest || oldest->age < r->age)) oldest = r, slice = m;
-  if (!oldest) return {};
+  const auto found = oldest_request();
+  if (!found) return {};
+  const l2_cache::open_request* const oldest = &found->request;
   char place[48];
   std::snprintf(place, sizeof place, "%u bytes at 0x%llx", oldest->bytes,
                 static_cast<unsigned long long>(oldest->address));
   std::string text = "the memory at " + std::string(host.get_parent_object()->name()) + ".memory_socket_" +
-                     std::to_string(slice) + " has not answered a " + (oldest->write ? "write" : "read") + " of " +
-                     place;
+                     std::to_string(found->slice) + " has not answered a " + (oldest->write ? "write" : "read") +
+                     " of " + place;
   if (const address_map map(config); !map.outside_is_same()) {
     std::snprintf(place, sizeof place, " (0x%llx there)",
                   static_cast<unsigned long long>(map.outside_address(oldest->address)));

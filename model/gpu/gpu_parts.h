@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -159,6 +160,7 @@ struct gpu_parts final : lookahead, host_supervisor, lost_write_observer, quiet_
       message = barrier_deadlock();
     core.halt();
     cwd->halt();
+    stop_listening();
     // At this instant the memory clocks' edges may come before or after the core's; all of them are still processed.
     memory_halts.notify(sc_core::SC_ZERO_TIME);
   }
@@ -172,7 +174,17 @@ struct gpu_parts final : lookahead, host_supervisor, lost_write_observer, quiet_
   [[nodiscard]] bool units_idle() const;
   void write_lost(const std::string& text) override { host.program_fault(text); }
   void clock_quiet() override {
-    if (host.busy() && stuck()) host.report_stuck();
+    if (!host.busy()) return;
+    if (stuck()) host.report_stuck();
+    else listen();
+  }
+  /// Sees to it that a memory outside that never answers is reported, though other parts of the simulation go on.
+  void listen();
+  /// Called at silence_due.
+  void end_listening();
+  void stop_listening() {
+    listens = false;
+    silence_due.cancel();
   }
 
   enum class flush_reason : std::uint8_t { completion, host, reset };
@@ -188,10 +200,17 @@ struct gpu_parts final : lookahead, host_supervisor, lost_write_observer, quiet_
   };
   void flush(flush_reason why, std::uint32_t launch = 0);
   void flush_ended(whole_flush& f);
-  /// True if no clock has work and no external answer is outstanding, or if SystemC itself has no pending activity.
+  /// True if no clock has work and no external answer is outstanding, or the oldest one for `patience`; or if SystemC
+  /// itself has no pending activity.
   [[nodiscard]] bool stuck() const;
   bool explain_stuck(std::string& why) const;
-  /// The oldest request that a memory outside has not answered; empty: none.
+  struct outside_request {
+    l2_cache::open_request request;
+    unsigned slice = 0;
+  };
+  /// The oldest request that a memory outside has not answered.
+  [[nodiscard]] std::optional<outside_request> oldest_request() const;
+  /// Its description; empty: none.
   [[nodiscard]] std::string silent_memory() const;
   /// As gpu::barrier_deadlock().
   [[nodiscard]] std::string barrier_deadlock() const;
@@ -204,6 +223,9 @@ struct gpu_parts final : lookahead, host_supervisor, lost_write_observer, quiet_
   bool reset_line = false;                // gpu.reset is high
   clock_port reset_port{core, *this};
   sc_core::sc_event memory_halts;
+  sc_core::sc_time patience;      // with memory outside; zero: without end
+  sc_core::sc_event silence_due;  // the oldest request may have waited so long
+  bool listens = false;           // silence_due is notified
   cycle_t windows_until = 0;
   cycle_t windows_limit = 0;  // value of windows_until unless bring_into_step() limits it
   bool windows_preemptible = true;

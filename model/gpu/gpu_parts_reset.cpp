@@ -15,6 +15,7 @@ void gpu_parts::reset() {
   resetting = reset_step::alignment;
   host.begin_reset();
   memory_halts.cancel();
+  stop_listening();
   for (clock_domain* clock : {&core, &l2_clock, &dram_clock}) clock->resume();
   if (windows_until != 0) windows_until = std::min(windows_until, core.cycle() + 1);
   reset_port.wake_at(core.cycle() + 1);

@@ -113,6 +113,75 @@ TEST_F(silent_memories, are_named_with_their_own_addresses_where_these_differ) {
   EXPECT_TRUE(contains(fault, "(" + hexadecimal(first_address_) + " there), sent ")) << fault;
 }
 
+/// Host software in a platform whose clock never stops: it waits by interrupt, or asks the status register every µs.
+struct busy_platform : sc_core::sc_module {
+  sc_core::sc_clock clock{"clock", sc_core::sc_time(10, sc_core::SC_NS)};
+  stressed_gpu g;
+  foreign::blocking_memory good{"good", true};
+  silent_memory silent;
+  bool asks;
+  std::string fault;
+  sc_core::sc_time ended;
+  busy_platform(sc_core::sc_module_name name, const gpu_config& config, unsigned right, bool asks)
+      : sc_module(name), g("gpu", config), silent("silent", behaviour::accepts, right), asks(asks) {
+    g.gpu.memory_socket[0].bind(good.socket);
+    g.gpu.memory_socket[1].bind(silent.socket);
+    HEDDLE_HAS_PROCESS(busy_platform);
+    SC_THREAD(run);
+  }
+  void run() {
+    wait(1, sc_core::SC_US);
+    g.start(stress_size{4, 64, 4});
+    while (asks && !g.finished() && g.driver.fault().empty()) wait(1, sc_core::SC_US);
+    if (!asks) g.driver.wait_for(0);
+    fault = g.driver.fault();
+    ended = sc_core::sc_time_stamp();
+    if (fault.empty()) {
+      EXPECT_TRUE(g.result() == stress_expected(stress_size{4, 64, 4}));
+    }
+  }
+};
+
+gpu_config of_patience(unsigned cycles) {
+  return load_config("gtx1080",
+                     {"gpu.sm_count=2", "memory.model=external", "memory.channels=1", "l2.slices_per_channel=2",
+                      "gpu.core_clock_mhz=1000", "gpu.watchdog_cycles=" + std::to_string(cycles)});
+}
+
+TEST_F(silent_memories, are_reported_though_other_parts_of_the_platform_go_on) {
+  for (const bool asks : {false, true}) {
+    restart();
+    busy_platform p("platform", of_patience(20000), 20, asks);
+    sc_core::sc_start(200, sc_core::SC_US);
+    EXPECT_EQ(p.fault.rfind("the memory at platform.gpu.memory_socket_1 has not answered a ", 0), 0u) << p.fault;
+    EXPECT_TRUE(contains(p.fault, " bytes at " + hexadecimal(p.silent.first_address) + ", sent ")) << p.fault;
+    EXPECT_GT(p.ended, sc_core::sc_time(20, sc_core::SC_US));
+    EXPECT_LT(p.ended, sc_core::sc_time(40, sc_core::SC_US));
+    restart();
+    busy_platform patient("platform", of_patience(0), 20, asks);
+    sc_core::sc_start(200, sc_core::SC_US);
+    EXPECT_EQ(patient.fault, "");
+    EXPECT_EQ(patient.ended, sc_core::SC_ZERO_TIME);
+    restart();
+    busy_platform answered("platform", of_patience(300), ~0u, asks);
+    sc_core::sc_start(200, sc_core::SC_US);
+    EXPECT_EQ(answered.fault, "") << "no request waits for so long, though the kernel runs longer";
+    EXPECT_GT(answered.ended, sc_core::sc_time(2, sc_core::SC_US));
+  }
+}
+
+TEST_F(silent_memories, that_answer_do_not_prolong_the_simulation) {
+  stressed_gpu g("gpu", of_patience(1000000));
+  foreign::blocking_memory first("first", true), second("second", true);
+  g.gpu.memory_socket[0].bind(first.socket);
+  g.gpu.memory_socket[1].bind(second.socket);
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  g.start(stress_size{4, 64, 4});
+  sc_core::sc_start();
+  EXPECT_TRUE(g.finished());
+  EXPECT_LT(sc_core::sc_time_stamp(), sc_core::sc_time(100, sc_core::SC_US));
+}
+
 TEST_F(silent_memories, phases_that_are_not_allowed_are_errors_that_name_socket_and_address) {
   for (const behaviour then : {behaviour::illegal_return, behaviour::illegal_call}) {
     restart();
