@@ -82,11 +82,13 @@ class pcie_endpoint : public sc_core::sc_module {
     const std::uint64_t at = p.get_address();
     if (p.get_data_length() > 4 || at % 4 + p.get_data_length() > 4 || at >= space_.size())
       return p.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    const std::uint8_t* const enables = p.get_byte_enable_ptr();
     for (unsigned i = 0; i < p.get_data_length(); ++i) {
+      if (enables != nullptr && enables[i % p.get_byte_enable_length()] != TLM_BYTE_ENABLED) continue;
       std::uint8_t& byte = space_[at + i];
       const std::uint8_t mask = writable_[at + i];
       if (p.is_read()) p.get_data_ptr()[i] = byte;
-      else byte = static_cast<std::uint8_t>((byte & ~mask) | (p.get_data_ptr()[i] & mask));
+      else if (p.is_write()) byte = static_cast<std::uint8_t>((byte & ~mask) | (p.get_data_ptr()[i] & mask));
     }
     p.set_response_status(tlm::TLM_OK_RESPONSE);
     wake_.notify(sc_core::SC_ZERO_TIME);

@@ -94,7 +94,8 @@ struct host : sc_core::sc_module {
     if ((read(capability) & 0xff) != 5) return false;  // MSI
     write(pcie::msi_address, static_cast<std::uint32_t>(messages_at));
     write(pcie::msi_address + 4, messages_at >> 32);
-    write(pcie::msi_data, vector);
+    access(tlm::TLM_WRITE_COMMAND, pcie::msi_data, vector | 0xff00, 0b0001);  // byte by byte, as firmware may
+    access(tlm::TLM_WRITE_COMMAND, pcie::msi_data, vector | 0x00ff, 0b0010);
     write(capability, pcie::msi_enable);
     write(pcie::command, pcie::memory_space | pcie::bus_master);
     return true;
@@ -105,8 +106,13 @@ struct host : sc_core::sc_module {
     return ~((wide ? std::uint64_t{read(bar + 4)} << 32 : ~std::uint64_t{0} << 32) | (read(bar) & ~0xfu)) + 1;
   }
 
-  std::uint32_t access(tlm::tlm_command command, unsigned at, std::uint32_t value) {
+  // `lanes`: bit i for byte i of the register.
+  std::uint32_t access(tlm::tlm_command command, unsigned at, std::uint32_t value, unsigned lanes = 0b1111) {
+    std::uint8_t enables[sizeof value];
+    for (unsigned i = 0; i < sizeof value; ++i) enables[i] = lanes >> i & 1 ? TLM_BYTE_ENABLED : TLM_BYTE_DISABLED;
     tlm::tlm_generic_payload p;
+    p.set_byte_enable_ptr(enables);
+    p.set_byte_enable_length(sizeof value);
     p.set_command(command);
     p.set_address(at);
     p.set_data_ptr(reinterpret_cast<std::uint8_t*>(&value));
