@@ -8,28 +8,28 @@ namespace heddle {
 /// The registers of the host socket (docs/library/host_interface.md): 64 bits each, little endian. One row per
 /// register: name, offset, access, meaning. The names as constants and the checks of accesses are made from the rows.
 /// Addresses from isa::heap_base on are device memory.
-#define HEDDLE_HOST_REGISTERS(X)                                                                       \
-  X(identity, 0x00, read_only, "HEDDLE, 0, 1")                                                         \
-  X(status, 0x08, read_only, "bits of host_status")                                                    \
-  X(command, 0x10, write_only, "doorbell: device address of a command descriptor")                     \
-  X(result, 0x18, read_only, "module handle, launch number or warp instructions of the last command")  \
-  X(error, 0x20, read_only, "1: the last command, mapping or context area was rejected (message)")     \
-  X(message_bytes, 0x28, read_only, "length of the message")                                           \
-  X(completions, 0x30, read_only, "launches completed")                                                \
-  X(completion_pop, 0x38, read_takes, "takes the oldest completion: launch number + 1; 0: none")       \
-  X(interrupt_enable, 0x40, read_write, "bits of host_interrupt")                                      \
-  X(interrupt_pending, 0x48, write_1_clears, "bits of host_interrupt")                                 \
-  X(map_base, 0x50, read_write, "first address for map_command")                                       \
-  X(map_bytes, 0x58, read_write, "length for map_command")                                             \
-  X(map_command, 0x60, write_only, "1 maps [map_base, map_base + map_bytes) for kernels, 2 unmaps it") \
-  X(cycle, 0x68, read_only, "core cycle")                                                              \
-  X(heap_base, 0x70, write_only, "start of the heap of malloc in kernels, used with heap_bytes")       \
-  X(heap_bytes, 0x78, write_only, "sets the heap to [heap_base, heap_base + heap_bytes)")              \
-  X(print_bytes, 0x80, read_only, "bytes of printed text that the host has not taken")                 \
-  X(print_pop, 0x88, write_only, "drops that many bytes of the text")                                  \
-  X(grid_workspace, 0x90, write_only, "zeroed, for grid barriers: workspace_slots x workspace_bytes")  \
-  X(context_area, 0x98, read_write, "context area; written only while not busy")                       \
-  X(flush_caches, 0xa0, write_only, "caches are written back and emptied; only while not busy")        \
+#define HEDDLE_HOST_REGISTERS(X)                                                                                 \
+  X(identity, 0x00, read_only, "HEDDLE, 0, 1")                                                                   \
+  X(status, 0x08, read_only, "bits of host_status")                                                              \
+  X(command, 0x10, write_only, "doorbell: device address of a command descriptor")                               \
+  X(result, 0x18, read_only, "module handle, launch number or warp instructions of the last command")            \
+  X(error, 0x20, read_only, "1: the last command, mapping, context area, flush or reset was rejected (message)") \
+  X(message_bytes, 0x28, read_only, "length of the message")                                                     \
+  X(completions, 0x30, read_only, "launches completed")                                                          \
+  X(completion_pop, 0x38, read_takes, "takes the oldest completion: launch number + 1; 0: none")                 \
+  X(interrupt_enable, 0x40, read_write, "bits of host_interrupt")                                                \
+  X(interrupt_pending, 0x48, write_1_clears, "bits of host_interrupt")                                           \
+  X(map_base, 0x50, read_write, "first address for map_command")                                                 \
+  X(map_bytes, 0x58, read_write, "length for map_command")                                                       \
+  X(map_command, 0x60, write_only, "1 maps [map_base, map_base + map_bytes) for kernels, 2 unmaps it")           \
+  X(cycle, 0x68, read_only, "core cycle")                                                                        \
+  X(heap_base, 0x70, write_only, "start of the heap of malloc in kernels, used with heap_bytes")                 \
+  X(heap_bytes, 0x78, write_only, "sets the heap to [heap_base, heap_base + heap_bytes)")                        \
+  X(print_bytes, 0x80, read_only, "bytes of printed text that the host has not taken")                           \
+  X(print_pop, 0x88, write_only, "drops that many bytes of the text")                                            \
+  X(grid_workspace, 0x90, write_only, "zeroed, for grid barriers: workspace_slots x workspace_bytes")            \
+  X(context_area, 0x98, read_write, "context area; written only while not busy")                                 \
+  X(flush_caches, 0xa0, write_only, "caches are written back and emptied; only while not busy")                  \
   X(reset, 0xa8, write_only, "any value resets the GPU")
 
 namespace host_register {
@@ -60,11 +60,11 @@ constexpr host_register_row host_register_rows[] = {
 constexpr unsigned workspace_slots = 1024, workspace_bytes = 16;  // launch n takes slot n modulo workspace_slots
 
 /// The bits of status: name, bit, meaning.
-#define HEDDLE_HOST_STATUS_BITS(X)                                           \
-  X(busy, 0, "launches are pending or running")                              \
-  X(fault, 1, "the simulated program failed; the GPU has stopped (message)") \
-  X(stuck, 2, "launches are pending, and the GPU is deadlocked (message)")   \
-  X(flushing, 3, "caches are being written back; launches are refused")      \
+#define HEDDLE_HOST_STATUS_BITS(X)                                                          \
+  X(busy, 0, "launches are pending or running")                                             \
+  X(fault, 1, "the simulated program failed; the GPU has stopped (message)")                \
+  X(stuck, 2, "launches are pending; the GPU is deadlocked or its memory silent (message)") \
+  X(flushing, 3, "caches are being written back; launches are refused")                     \
   X(resetting, 4, "commands are refused")
 /// The bits of interrupt_enable and interrupt_pending.
 #define HEDDLE_HOST_INTERRUPT_BITS(X)        \
