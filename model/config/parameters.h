@@ -13,6 +13,7 @@ namespace heddle {
 constexpr unsigned most_register_banks = 64;
 constexpr unsigned most_write_ports = 16;  // over all register banks
 constexpr unsigned most_shared_memory_banks = 64;
+constexpr unsigned most_partitions = 8;
 
 // One struct per section of the INI file: members, their types and defaults are the rows of parameter_list.h, which
 // says what each means.
@@ -29,10 +30,19 @@ constexpr unsigned most_shared_memory_banks = 64;
   choice::enumeration key = choice::named<choice::enumeration>(value);
 #include "heddle/config/parameter_list.h"
 
+/// A part of a divided GPU: SMs, and the channels of memory behind L2 slices of its own. No other part uses them.
+struct gpu_partition {
+  std::string name;
+  std::vector<unsigned> sms;  // ascending
+  unsigned first_channel = 0;
+  unsigned channels = 0;
+};
+
 /// The whole effective configuration of one GPU.
 struct gpu_config {
 #define HEDDLE_SECTION(member, name) name##_parameters member;
 #include "heddle/config/parameter_list.h"
+  std::vector<gpu_partition> partitions;  // of no INI file; at most most_partitions. Empty: the GPU is not divided
 };
 
 /// Cycles for which a warp instruction occupies a unit of so many lanes, one at least. The ranges of lanes hold only

@@ -24,4 +24,12 @@ struct sm_place {
   return places;
 }
 
+/// The partition of each SM, from 1 on; 0: it is in none.
+[[nodiscard]] inline std::vector<unsigned> partitions_of_sms(const gpu_config& c) {
+  std::vector<unsigned> partitions(c.gpu.sm_count);
+  for (unsigned p = 0; p < c.partitions.size(); ++p)
+    for (const unsigned sm : c.partitions[p].sms) partitions.at(sm) = p + 1;
+  return partitions;
+}
+
 }  // namespace heddle

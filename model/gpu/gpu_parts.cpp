@@ -7,9 +7,15 @@
 #include <optional>
 #include <vector>
 
+#include "heddle/config/sm_places.h"
 #include "heddle/memory/common/address_map.h"
 
 namespace heddle {
+
+std::uint64_t gpu_parts::contexts_of(unsigned sm, std::uint64_t whole) const {
+  const unsigned partition = partitions_of_sms(config)[sm];
+  return partition == 0 ? whole : partition_contexts(partition - 1);
+}
 
 void gpu_parts::flush(flush_reason why, std::uint32_t launch) {
   whole_flush& f = flushes.take();

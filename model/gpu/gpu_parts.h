@@ -87,6 +87,7 @@ struct gpu_parts final : lookahead, host_supervisor, lost_write_observer, quiet_
     sms.init(c.gpu.sm_count, [&](const char*, std::size_t i) {
       return new sm(numbered("sm", i).c_str(), core, config, static_cast<unsigned>(i), host.ranges());
     });
+    if (!c.partitions.empty()) context_area_set(std::uint64_t{c.context.area_mib} << 20);
     const unsigned hit = l2_hit_cycles(c), code_hit = l2_code_hit_cycles(c), far = l2_far_cycles(c);
     slices.init(slices_of(c), [&](const char*, std::size_t i) {
       const std::string name = numbered("l2_slice", i);
@@ -152,8 +153,10 @@ struct gpu_parts final : lookahead, host_supervisor, lost_write_observer, quiet_
   }
   void flush_caches() override { flush(flush_reason::host); }
   void context_area_set(std::uint64_t address) override {
-    for (sm& s : sms) s.context_engine.save_at(address);
+    for (sm& s : sms) s.context_engine.save_at(contexts_of(s.id(), address));
   }
+  /// An SM of a partition saves its contexts in the partition's memory.
+  [[nodiscard]] std::uint64_t contexts_of(unsigned sm, std::uint64_t whole) const;
   void program_failed(std::string& message) override {
     // One SM has reported one block. Here all SMs are in the same cycle, so the warps of all blocks can be named.
     if (std::any_of(sms.begin(), sms.end(), [&](const sm& s) { return s.deadlock() == message; }))

@@ -125,7 +125,9 @@ unsigned bulk_access::move(bool write, std::uint64_t address, std::uint8_t* data
                            const l2_access& through_l2) {
   request r{write, address, data, bytes, through_l2, bytes};
   const std::uint64_t row_bytes = byte_store::page_bytes * parts_.size();  // a page of each slice
-  if (bytes <= row_bytes / 2) {
+  // Rows of a partition's memory are of its slices alone.
+  const bool of_partition = address - first_partition_address < most_partitions * partition_bytes;
+  if (of_partition || bytes <= row_bytes / 2) {
     move_blocks(r);
     return finished(r);
   }

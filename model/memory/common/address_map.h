@@ -2,10 +2,20 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <vector>
 
 #include "heddle/config/parameters.h"
 
 namespace heddle {
+
+/// The addresses of the memory of partition `p` of a divided GPU, from 0 on, and the bytes of each partition. They lie
+/// between those that an undivided GPU hands out and those of recorded local memory.
+constexpr std::uint64_t partition_bytes = std::uint64_t{1} << 41;
+constexpr std::uint64_t first_partition_address = std::uint64_t{1} << 44;
+constexpr std::uint64_t partition_base(unsigned p) { return first_partition_address + p * partition_bytes; }
+/// Where its SMs save contexts.
+constexpr std::uint64_t partition_contexts(unsigned p) { return partition_base(p) + partition_bytes / 2; }
 
 /// Maps an address to the L2 slice that owns it, to the memory channel behind that slice, and to the byte addresses in
 /// both. Consecutive blocks of `l2.interleave_bytes` go to consecutive slices; a round is one block of each slice. With
@@ -13,11 +23,13 @@ namespace heddle {
 /// spread over all slices. With two partitions (`l2.far_latency_cycles`), of each two blocks of `l2.partition_bytes`
 /// one goes to each of them, in an order that the upper address bits decide; the rest is as above, within the half of
 /// the slices that is a partition. The map is one-to-one, and local addresses are dense: consecutive rounds are
-/// adjacent in a slice, and the blocks that a channel's slices have of a round are adjacent in the channel.
+/// adjacent in a slice, and the blocks that a channel's slices have of a round are adjacent in the channel. The
+/// addresses of a partition of a divided GPU go to its slices alone, by a map of their own.
 class address_map {
  public:
   /// Throws input_error if the parameters allow no such map.
   explicit address_map(const gpu_config& config);
+  ~address_map();
 
   [[nodiscard]] unsigned slices() const { return slices_; }
   [[nodiscard]] unsigned slice_of(std::uint64_t address) const;
@@ -38,13 +50,24 @@ class address_map {
   [[nodiscard]] std::uint64_t global_address(unsigned slice, std::uint64_t local) const;
   /// The same for `count` blocks of the interleaving in a row, of which the first begins at byte `local` of the slice.
   void global_addresses(unsigned slice, std::uint64_t local, unsigned count, std::uint64_t* addresses) const;
+  /// Slices that the SMs of a partition reach, or those of none.
+  struct slice_range {
+    unsigned first, count;
+  };
+  [[nodiscard]] slice_range slices_of_partition(unsigned partition) const;
+  /// An address in a slice, of the partition that the slice belongs to.
+  [[nodiscard]] std::uint64_t some_address(unsigned slice) const;
   /// The number of bytes from `address` on that are certain to lie in the same slice.
   [[nodiscard]] std::uint64_t bytes_to_boundary(std::uint64_t address) const {
     return interleave_ - (address & (interleave_ - 1));
   }
 
  private:
-  /// A partition, and the address among the bytes that belong to it.
+  /// The map of a partition of a divided GPU.
+  struct part;
+  [[nodiscard]] const part* part_of(std::uint64_t address) const;
+  [[nodiscard]] const part* part_of_local(unsigned slice, std::uint64_t local) const;
+  /// A partition of the L2, and the address among the bytes that belong to it.
   struct half_address {
     unsigned half;
     std::uint64_t address;
@@ -91,6 +114,7 @@ class address_map {
   unsigned shift_ = 0;  // bits of the number of a partition's slice, rounded up
   bool power_of_two_ = false;
   bool hashed_ = false;
+  std::vector<std::unique_ptr<const part>> parts_;  // empty: the GPU is not divided
 };
 
 }  // namespace heddle

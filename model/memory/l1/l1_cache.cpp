@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "heddle/config/error.h"
+#include "heddle/config/sm_places.h"
 #include "heddle/isa/instruction.h"
 #include "heddle/memory/common/lane_data.h"
 #include "heddle/memory/common/lookup_latency.h"
@@ -60,6 +61,7 @@ l1_cache::l1_cache(sc_core::sc_module_name name, unit_clock& clock, const gpu_co
       make_policy_([which = config.l1.replacement] { return make_replacement_policy(which); }),
       tags_(config.l1.size_bytes, config.l1.ways, replacement(make_policy_())),
       map_(config),
+      fenced_(map_.slices_of_partition(config.partitions.empty() ? 0 : partitions_of_sms(config)[sm_id])),
       fence_answers_(config.sm.max_warps) {
   access_socket.bind(*this);
   context_socket.bind(*this);

@@ -235,6 +235,7 @@ class l1_cache : public sc_core::sc_module, public clocked, private phase_target
   std::vector<unsigned> free_slots_;
   unsigned slots_used_ = 0;
   address_map map_;
+  const address_map::slice_range fenced_;  // slices that the SM reaches
   std::deque<unsent_fence> unsent_fences_;
   std::vector<unsigned> fence_answers_;  // by warp: slices that have not answered its fence
   unsigned mshrs_used_ = 0;

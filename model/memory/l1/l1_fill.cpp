@@ -191,8 +191,8 @@ void l1_cache::note_failure(l1_access& access, const std::string& message) {
 }
 
 void l1_cache::system_fence(unsigned warp, std::uint32_t launch, cycle_t cycle) {
-  fence_answers_[warp] = map_.slices();
-  unsent_fences_.push_back({warp, launch, 0});
+  fence_answers_[warp] = fenced_.count;
+  unsent_fences_.push_back({warp, launch, fenced_.first});
   send_fences(cycle);
 }
 
@@ -202,8 +202,8 @@ void l1_cache::send_fences(cycle_t cycle) {
     unsent_fence& f = unsent_fences_.front();
     line_payload& p = take_payload({nullptr, nullptr, l1_tags::none, f.launch, false, f.warp, nullptr});
     p.request.warp = f.warp;
-    p.make_fence(map_.global_address(f.next_slice, 0));
-    if (++f.next_slice == map_.slices()) unsent_fences_.pop_front();
+    p.make_fence(map_.some_address(f.next_slice));
+    if (++f.next_slice == fenced_.first + fenced_.count) unsent_fences_.pop_front();
     port_.push(p, cycle);
   }
 }

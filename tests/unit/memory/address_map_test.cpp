@@ -61,6 +61,46 @@ TEST(address_map_test, slices_share_their_channel_and_its_addresses_are_dense) {
       }
 }
 
+// A partition's addresses stay in its slices, and meet no bytes of those that are of no partition.
+TEST(address_map_test, partitions_have_slices_of_their_own) {
+  for (const auto hash : {choice::hash::none, choice::hash::xor_})
+    for (const unsigned each : {1u, 2u})
+      for (const unsigned far : {0u, 100u}) {
+        gpu_config c;
+        c.memory.channels = 20;
+        c.l2.slices_per_channel = each;
+        c.l2.hash = hash;
+        c.l2.far_latency_cycles = far;
+        c.partitions = {{"a", {}, 0, 5}, {"b", {}, 10, 8}};
+        const address_map map(c);
+        std::set<std::pair<unsigned, std::uint64_t>> seen, in_channels;
+        for (unsigned p = 0; p <= c.partitions.size(); ++p) {
+          const address_map::slice_range own = map.slices_of_partition(p);
+          const std::uint64_t base = p == 0 ? 0 : partition_base(p - 1);
+          for (std::uint64_t block = 0; block < 2000; ++block) {
+            const std::uint64_t a = base + block * 256 + 33;
+            const unsigned slice = map.slice_of(a);
+            ASSERT_GE(slice, own.first);
+            ASSERT_LT(slice, own.first + own.count);
+            EXPECT_TRUE(seen.emplace(slice, map.local_address(a)).second);
+            EXPECT_TRUE(in_channels.emplace(map.channel_of(a), map.channel_address(a)).second);
+            ASSERT_EQ(map.global_address(slice, map.local_address(a)), a);
+            std::uint64_t rows[4];
+            map.global_addresses(slice, map.local_address(a) / 256 * 256, 4, rows);
+            ASSERT_EQ(rows[0], a - 33);
+            for (const std::uint64_t row : rows) ASSERT_EQ(map.slice_of(row), slice);
+          }
+          for (unsigned slice = own.first; slice < own.first + own.count && p != 0; ++slice) {
+            EXPECT_EQ(map.slice_of(map.some_address(slice)), slice);
+            EXPECT_GE(map.some_address(slice), base);
+          }
+        }
+        EXPECT_EQ(map.slices_of_partition(1).first, 0u);
+        EXPECT_EQ(map.slices_of_partition(2).first, 10 * each);
+        EXPECT_EQ(map.slices_of_partition(2).count, 8 * each);
+      }
+}
+
 TEST(address_map_test, external_addresses_are_unique_and_channel_addresses_are_dense) {
   constexpr std::uint64_t first = 0x1000'0000, blocks = 4096;
   for (const unsigned channels : {1u, 3u, 8u, 12u})
