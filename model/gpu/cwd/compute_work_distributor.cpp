@@ -16,8 +16,10 @@ compute_work_distributor::compute_work_distributor(sc_core::sc_module_name name,
       observer_(observer),
       clock_(clock, *this),
       places_(places_of_sms(config)),
-      placement_(make_placement_policy(config.cwd.placement)),
+      partition_of_sm_(partitions_of_sms(config)),
+      fronts_(config.partitions.size() + 1),
       may_be_early_(compute_capability(config) >= 90) {
+  for (front_end& f : fronts_) f.placement = make_placement_policy(config.cwd.placement);
   accounts_.reserve(config.gpu.sm_count);
   for (unsigned i = 0; i < config.gpu.sm_count; ++i) {
     accounts_.emplace_back(config);
@@ -37,29 +39,31 @@ void compute_work_distributor::submit(std::shared_ptr<const resident_launch> lau
   const std::uint32_t id = g.launch->launch_id;
   invariant(id == grids_.size(), "launch numbers are not consecutive");
   blocks_submitted_ += g.blocks();
-  streams_[g.launch->stream].push_back(id);
+  const unsigned partition = g.launch->partition;
+  streams_[g.launch->stream_key()].push_back(id);
   ++unfinished_;
   with_runtime_ += calls_runtime(*g.launch);
   clock_.wake_at(std::max(g.ready_cycle, now + 1));
   grids_.push_back(std::move(g));
-  refresh_candidates();
+  refresh_candidates(partition);
 }
 
-void compute_work_distributor::refresh_candidates() {
-  ++candidate_lists_;
-  candidates_.clear();
+void compute_work_distributor::refresh_candidates(unsigned partition) {
+  front_end& f = fronts_[partition];
+  ++f.candidate_lists;
+  f.candidates.clear();
   for (auto& [stream, launches] : streams_) {
-    if (launches.empty()) continue;
-    candidates_.push_back(launches.front());
-    if (launches.size() > 1) admit_early(launches);
+    if (launches.empty() || grids_[launches.front()].launch->partition != partition) continue;
+    f.candidates.push_back(launches.front());
+    if (launches.size() > 1) admit_early(f, launches);
   }
-  std::sort(candidates_.begin(), candidates_.end(), [this](std::uint32_t a, std::uint32_t b) {
+  std::sort(f.candidates.begin(), f.candidates.end(), [this](std::uint32_t a, std::uint32_t b) {
     const auto pa = grids_[a].launch->priority, pb = grids_[b].launch->priority;
     return pa != pb ? pa > pb : a < b;
   });
-  if (candidates_.size() > config_.cwd.max_resident_grids) candidates_.resize(config_.cwd.max_resident_grids);
-  blocked_ = false;
-  for (const std::uint32_t id : candidates_) {
+  if (f.candidates.size() > config_.cwd.max_resident_grids) f.candidates.resize(config_.cwd.max_resident_grids);
+  f.blocked = false;
+  for (const std::uint32_t id : f.candidates) {
     if (grids_[id].resident) continue;
     grids_[id].resident = true;
     observer_.grid_resident(grids_[id]);
@@ -81,32 +85,36 @@ void compute_work_distributor::on_cycle(cycle_t cycle) {
   if (abandoning_) return drive_abandonment(cycle);
   if (switches_ != 0) drive_switches(cycle);
   if (!terminated_.empty()) drop_blocks(cycle);
-  take_late_ends(cycle);
-  // Blocks of a grid that becomes ready may fit where blocks of other grids do not.
-  for (const std::uint32_t id : candidates_)
-    if (grids_[id].ready_cycle == cycle) blocked_ = false;
-  while (cycle >= next_dispatch_ && !blocked_) {
-    if (const std::uint64_t blocks = dispatch_next(cycle); blocks != 0) take_time(blocks, cycle);
-    else blocked_ = true;
-  }
-  if (blocked_) make_room(cycle);
+  for (front_end& f : fronts_) run(f, cycle);
   schedule(cycle);
+}
+
+void compute_work_distributor::run(front_end& f, cycle_t cycle) {
+  take_late_ends(f, cycle);
+  // Blocks of a grid that becomes ready may fit where blocks of other grids do not.
+  for (const std::uint32_t id : f.candidates)
+    if (grids_[id].ready_cycle == cycle) f.blocked = false;
+  while (cycle >= f.next_dispatch && !f.blocked) {
+    if (const std::uint64_t blocks = dispatch_next(f, cycle); blocks != 0) take_time(f, blocks, cycle);
+    else f.blocked = true;
+  }
+  if (f.blocked) make_room(f, cycle);
 }
 
 // The CWD processes the end of a block before it sends the one that follows it. While it sends none, it processes
 // ends.
-void compute_work_distributor::take_time(std::uint64_t blocks, cycle_t cycle) {
+void compute_work_distributor::take_time(front_end& f, std::uint64_t blocks, cycle_t cycle) const {
   const double now = static_cast<double>(cycle), sent = static_cast<double>(blocks);
   const double interval = config_.cwd.dispatch_interval_cycles, end_interval = config_.cwd.end_interval_cycles;
   // Fractions of a cycle are kept while dispatches are back to back.
-  if (dispatch_free_ + 1 <= now) {
-    if (end_interval > 0) ends_ = std::max(0.0, ends_ - (now - dispatch_free_) / end_interval);
-    dispatch_free_ = now;
+  if (f.dispatch_free + 1 <= now) {
+    if (end_interval > 0) f.ends = std::max(0.0, f.ends - (now - f.dispatch_free) / end_interval);
+    f.dispatch_free = now;
   }
-  const double ends = std::min(ends_, sent);
-  ends_ -= ends;
-  dispatch_free_ += (sent - ends) * interval + ends * std::max(interval, end_interval);
-  next_dispatch_ = static_cast<cycle_t>(std::ceil(dispatch_free_ - std::max(0.0, 1 - interval)));
+  const double ends = std::min(f.ends, sent);
+  f.ends -= ends;
+  f.dispatch_free += (sent - ends) * interval + ends * std::max(interval, end_interval);
+  f.next_dispatch = static_cast<cycle_t>(std::ceil(f.dispatch_free - std::max(0.0, 1 - interval)));
 }
 
 // Arrivals of one cycle are processed by SM number, independent of the order in which the SMs sent them.
@@ -135,17 +143,19 @@ void compute_work_distributor::take_arrivals(cycle_t cycle) {
 
 void compute_work_distributor::complete(block_in_flight& b, cycle_t cycle) {
   sm_account& a = accounts_[b.sm];
+  front_end& f = front_of(b.sm);
   a.room.give_back(b.allocation);
   --a.blocks;
+  count_client(*b.launch, b.sm, false);
   b.resident = b.sent_early = false;
   if (a.draining != nullptr || a.drains_next != nullptr) note_drained(a, b, cycle);
-  blocked_ = false;
+  f.blocked = false;
   ++blocks_completed_;
   grid_record& g = grids_[b.launch->launch_id];
-  ++ends_;
-  ends_free_ = std::max(ends_free_, static_cast<double>(cycle));
-  g.ends_cycle = static_cast<cycle_t>(ends_free_);
-  ends_free_ += config_.cwd.end_interval_cycles;
+  ++f.ends;
+  f.ends_free = std::max(f.ends_free, static_cast<double>(cycle));
+  g.ends_cycle = static_cast<cycle_t>(f.ends_free);
+  f.ends_free += config_.cwd.end_interval_cycles;
   g.block_cycles += cycle - b.since;
   g.longest_block = std::max(g.longest_block, cycle - b.since);
   b.recording.reset();
@@ -167,33 +177,41 @@ void compute_work_distributor::settled(block_in_flight& b, cycle_t cycle) {
 // stream, which may still run, is finished.
 void compute_work_distributor::finish_if_done(grid_record& g, cycle_t cycle) {
   if (!g.done() || g.finished || abandoning_) return;
-  auto& stream = streams_[g.launch->stream];
+  auto& stream = streams_[g.launch->stream_key()];
   if (stream.front() != g.launch->launch_id) return;
-  if (g.ends_cycle > cycle) return late_ends_.push_back(g.launch->launch_id);
+  if (g.ends_cycle > cycle) return front_of(g).late_ends.push_back(g.launch->launch_id);
   end(g, cycle);
   g.abandoned = g.terminated;
   with_runtime_ -= calls_runtime(*g.launch);
   stream.pop_front();
   grid_record* const next = stream.empty() ? nullptr : &grids_[stream.front()];
   // The stream's next launch waited for this one, if it has not begun: its launch latency begins now.
-  if (next == nullptr) streams_.erase(g.launch->stream);
+  if (next == nullptr) streams_.erase(g.launch->stream_key());
   else if (next->early) meet_prerequisite(*next, cycle);
   else next->ready_cycle = std::max(next->ready_cycle, cycle + config_.cwd.launch_latency_cycles);
-  refresh_candidates();
+  refresh_candidates(g.launch->partition);
   observer_.grid_finished(g, cycle);
   if (next != nullptr) finish_if_done(*next, cycle);
 }
 
 // Ends grids whose last blocks' ends have waited for others.
-void compute_work_distributor::take_late_ends(cycle_t cycle) {
+void compute_work_distributor::take_late_ends(front_end& f, cycle_t cycle) {
   std::vector<std::uint32_t> due;
-  for (const std::uint32_t id : late_ends_)
+  for (const std::uint32_t id : f.late_ends)
     if (grids_[id].ends_cycle <= cycle) due.push_back(id);
   if (due.empty()) return;
-  late_ends_.erase(std::remove_if(late_ends_.begin(), late_ends_.end(),
-                                  [&](std::uint32_t id) { return grids_[id].ends_cycle <= cycle; }),
-                   late_ends_.end());
+  f.late_ends.erase(std::remove_if(f.late_ends.begin(), f.late_ends.end(),
+                                   [&](std::uint32_t id) { return grids_[id].ends_cycle <= cycle; }),
+                    f.late_ends.end());
   for (const std::uint32_t id : due) finish_if_done(grids_[id], cycle);
+}
+
+bool compute_work_distributor::may_use(unsigned sm, const grid_record& g) const {
+  const resident_launch& l = *g.launch;
+  if (partition_of_sm_[sm] != l.partition) return false;
+  if (l.client_sms == 0) return true;
+  const auto known = clients_.find(l.client);
+  return known == clients_.end() || known->second.sms < l.client_sms || known->second.blocks[sm] != 0;
 }
 
 // An SM accepts no new block during a context switch or while blocks that have left it are due to return, and no block
@@ -208,20 +226,20 @@ bool compute_work_distributor::accepts(unsigned sm, const grid_record& g) const 
     for (const switched_block& b : c->blocks)
       if (b.launch == g.launch->launch_id) return false;
   }
-  return a.room.free().fits(g.footprint);
+  return a.room.free().fits(g.footprint) && may_use(sm, g);
 }
 
-std::uint64_t compute_work_distributor::dispatch_next(cycle_t cycle) {
+std::uint64_t compute_work_distributor::dispatch_next(const front_end& f, cycle_t cycle) {
   std::vector<std::uint64_t> resident(accounts_.size());
   for (std::size_t i = 0; i < accounts_.size(); ++i) resident[i] = accounts_[i].blocks;
-  for (const std::uint32_t id : candidates_) {
+  for (const std::uint32_t id : f.candidates) {
     grid_record& g = grids_[id];
     if (g.waiting() == 0 || g.ready_cycle > cycle) continue;
     if (g.launch->cluster_blocks() > 1) {
       if (dispatch_cluster(g, resident, cycle)) return g.launch->cluster_blocks();
       continue;
     }
-    const int sm = placement_->choose(resident, [&](unsigned i) { return accepts(i, g); });
+    const int sm = f.placement->choose(resident, [&](unsigned i) { return accepts(i, g); });
     if (sm < 0) continue;
     dispatch(g, g.dispatched, static_cast<unsigned>(sm), cycle);
     return 1;
@@ -246,6 +264,7 @@ void compute_work_distributor::dispatch(grid_record& g, std::uint64_t block, uns
   b.wants_released = true;
   b.released = false;
   if (accounts_[sm].blocks++ == 0) accounts_[sm].slice_start = cycle;
+  count_client(*g.launch, sm, true);
   const unsigned latency = config_.cwd.dispatch_latency_cycles;
   if (g.dispatched++ == 0) g.start_cycle = cycle + latency;
   if (g.waiting() == 0) all_dispatched(g, cycle);
@@ -266,18 +285,22 @@ void compute_work_distributor::all_dispatched(const grid_record& g, cycle_t cycl
 void compute_work_distributor::schedule(cycle_t cycle) {
   cycle_t at = never;
   for (const arrival& a : arrivals_) at = std::min(at, a.cycle);
-  for (const std::uint32_t id : late_ends_) at = std::min(at, grids_[id].ends_cycle);
-  for (const std::uint32_t id : candidates_) {
-    const grid_record& g = grids_[id];
-    if (g.waiting() == 0) continue;
-    if (g.ready_cycle > cycle) {
-      at = std::min(at, g.ready_cycle);
-    } else if (!blocked_) {
-      at = std::min(at, std::max(next_dispatch_, cycle + 1));
+  bool blocked = false;
+  for (const front_end& f : fronts_) {
+    blocked = blocked || f.blocked;
+    for (const std::uint32_t id : f.late_ends) at = std::min(at, grids_[id].ends_cycle);
+    for (const std::uint32_t id : f.candidates) {
+      const grid_record& g = grids_[id];
+      if (g.waiting() == 0) continue;
+      if (g.ready_cycle > cycle) {
+        at = std::min(at, g.ready_cycle);
+      } else if (!f.blocked) {
+        at = std::min(at, std::max(f.next_dispatch, cycle + 1));
+      }
     }
   }
   if (switches_ != 0) at = std::min(at, next_switch(cycle));
-  if (blocked_ && config_.context.time_slice_cycles != 0)
+  if (blocked && config_.context.time_slice_cycles != 0)
     for (const sm_account& a : accounts_)
       if (may_be_asked(a) && slice_end(a) > cycle) at = std::min(at, slice_end(a));
   if (at != never) clock_.wake_at(at);

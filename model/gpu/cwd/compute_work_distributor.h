@@ -2,7 +2,7 @@
 // Models: the Compute Work Distributor: places the blocks of several streams' grids on SMs by resources and priority.
 // Sockets: cta_socket[i] (initiator), one per SM.
 // One cycle: takes arriving completions, then dispatches one block, or one cluster of blocks, of the most
-//   urgent grid that fits an SM, or the SMs of a GPC.
+//   urgent grid that fits an SM, or the SMs of a GPC. Each partition of a divided GPU has a front end of its own.
 // Parameters: [cwd]. Source: docs/develop/architecture.md, "The path of a block".
 #pragma once
 
@@ -84,7 +84,20 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   struct residents {
     bool any = false;
     std::int32_t most_urgent = 0;
-    std::vector<std::uint32_t> streams;
+    std::vector<std::uint64_t> streams;  // keys
+  };
+  /// Dispatches the blocks of a partition's grids, or of a whole GPU's, to its SMs. None waits for another.
+  struct front_end {
+    std::unique_ptr<placement_policy> placement;
+    std::vector<std::uint32_t> candidates;
+    std::uint64_t candidate_lists = 0;  // how often candidates was collected
+    cycle_t next_dispatch = 0;
+    double dispatch_free = 0;              // next_dispatch before rounding up
+    double ends = 0;                       // of blocks: those that blocks which follow them still wait for
+    double ends_free = 0;                  // from when on the next block's end is processed
+    std::vector<std::uint32_t> late_ends;  // grids that are done but for the ends of their last blocks
+    bool blocked = false;                  // nothing fits until a completion, a new grid or one that becomes ready
+    void exchange(state_image& image);
   };
   struct arrival {
     cycle_t cycle;
@@ -95,24 +108,31 @@ class compute_work_distributor : public grid_distributor, public clocked, public
 
   void exchange_blocks(state_image& image);
   void read_recordings(grid_record& g, const std::map<std::uint64_t, block_in_flight*>& blocks);
+  [[nodiscard]] front_end& front_of(const grid_record& g) { return fronts_[g.launch->partition]; }
+  [[nodiscard]] front_end& front_of(unsigned sm) { return fronts_[partition_of_sm_[sm]]; }
+  void run(front_end& f, cycle_t cycle);
   void take_arrivals(cycle_t cycle);
   void complete(block_in_flight& b, cycle_t cycle);
   void settled(block_in_flight& b, cycle_t cycle);
   void finish_if_done(grid_record& g, cycle_t cycle);
+  /// The SM is of the grid's partition, and the grid's client may have blocks there.
+  [[nodiscard]] bool may_use(unsigned sm, const grid_record& g) const;
   [[nodiscard]] bool accepts(unsigned sm, const grid_record& g) const;
   /// The number of blocks dispatched: 0, 1 or those of a cluster.
-  std::uint64_t dispatch_next(cycle_t cycle);
-  void take_time(std::uint64_t blocks, cycle_t cycle);
-  void take_late_ends(cycle_t cycle);
+  std::uint64_t dispatch_next(const front_end& f, cycle_t cycle);
+  void take_time(front_end& f, std::uint64_t blocks, cycle_t cycle) const;
+  void take_late_ends(front_end& f, cycle_t cycle);
   [[nodiscard]] unsigned blocks_before(unsigned sm) const;
-  [[nodiscard]] bool takes_all(const sm_account& a) const;
+  [[nodiscard]] bool takes_all(unsigned sm) const;
   /// Number of the present set of grids with blocks to dispatch: another set, another number.
-  [[nodiscard]] std::uint64_t waiting_set() const { return candidate_lists_ + dispatch_order_.size(); }
+  [[nodiscard]] std::uint64_t waiting_set(const front_end& f) const {
+    return f.candidate_lists + dispatch_order_.size();
+  }
   void dispatch(grid_record& g, std::uint64_t block, unsigned sm, cycle_t cycle,
                 std::shared_ptr<const std::vector<std::uint16_t>> cluster_sms = nullptr);
   // Launches that begin before the end of the launch before (compute_work_distributor_early.cpp)
   void released(block_in_flight& b);
-  void admit_early(std::deque<std::uint32_t>& stream);
+  void admit_early(front_end& f, std::deque<std::uint32_t>& stream);
   void meet_prerequisite(grid_record& g, cycle_t cycle);
   [[nodiscard]] bool holds_early(unsigned sm) const;
   // Thread block clusters (compute_work_distributor_clusters.cpp)
@@ -122,7 +142,7 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   [[nodiscard]] bool holds_cluster(unsigned sm) const;
   void all_dispatched(const grid_record& g, cycle_t cycle);
   /// Collects the grids that may dispatch: the first unfinished one of each stream, most urgent first.
-  void refresh_candidates();
+  void refresh_candidates(unsigned partition);
   void schedule(cycle_t cycle);
 
   // Context switches (compute_work_distributor_switch.cpp)
@@ -159,7 +179,7 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   [[nodiscard]] bool can_flush(const block_in_flight& b) const;
   [[nodiscard]] double context_bytes_per_cycle(unsigned sm) const;
   // Preemption for priority and time slices (compute_work_distributor_room.cpp)
-  void make_room(cycle_t cycle);
+  void make_room(const front_end& f, cycle_t cycle);
   void make_room_by_priority(const grid_record& g, const std::vector<residents>& on, cycle_t cycle);
   void make_room_by_slice(const grid_record& g, const std::vector<residents>& on, cycle_t cycle);
   [[nodiscard]] std::vector<residents> all_residents() const;
@@ -171,20 +191,13 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   clock_port clock_;
   std::vector<sm_account> accounts_;
   const std::vector<sm_place> places_;
-  std::unique_ptr<placement_policy> placement_;
-  std::map<std::uint32_t, std::deque<std::uint32_t>> streams_;  // unfinished launches by stream
-  std::vector<std::uint32_t> candidates_;
-  std::uint64_t candidate_lists_ = 0;  // how often candidates_ was collected
+  const std::vector<unsigned> partition_of_sm_;                 // from 1 on; 0: the SM is in none
+  std::vector<front_end> fronts_;                               // the first one of what is in no partition
+  std::map<std::uint64_t, std::deque<std::uint32_t>> streams_;  // unfinished launches by the stream's key
   std::vector<arrival> arrivals_;
   unsigned switches_ = 0;  // context switches that have not ended
   // The SMs' part of a block is poisoned while it is not in use. The CWD's own part says whether the block is resident.
   object_pool<block_in_flight, cta_transaction> blocks_;
-  cycle_t next_dispatch_ = 0;
-  double dispatch_free_ = 0;              // next_dispatch_ before rounding up
-  double ends_ = 0;                       // of blocks: those that blocks which follow them still wait for
-  double ends_free_ = 0;                  // from when on the next block's end is processed
-  std::vector<std::uint32_t> late_ends_;  // grids that are done but for the ends of their last blocks
-  bool blocked_ = false;                  // nothing fits until a completion, a new grid or a grid that becomes ready
   bool halted_ = false;
   bool abandoning_ = false;                                        // all launches, for a reset
   std::vector<std::unique_ptr<context_in_flight>> last_requests_;  // to the SMs, that no block returns from

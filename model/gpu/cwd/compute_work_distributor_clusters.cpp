@@ -39,7 +39,7 @@ bool compute_work_distributor::dispatch_cluster(grid_record& g, std::vector<std:
   const auto sms = std::make_shared<std::vector<std::uint16_t>>(size);  // complete before the SMs read it
   int first = -1;
   for (std::uint64_t rank = 0; rank < size; ++rank) {
-    const int sm = placement_->choose(resident, [&](unsigned i) {
+    const int sm = front_of(g).placement->choose(resident, [&](unsigned i) {
       return first < 0 ? room[places_[i].gpc] >= size && accepts(i, g)
                        : places_[i].gpc == places_[static_cast<unsigned>(first)].gpc && accepts(i, g);
     });

@@ -13,18 +13,18 @@ void compute_work_distributor::released(block_in_flight& b) {
   b.released = true;
   grid_record& g = grids_[b.launch->launch_id];
   if (++g.released != g.blocks() || abandoning_) return;
-  const auto& stream = streams_[g.launch->stream];
+  const auto& stream = streams_[g.launch->stream_key()];
   if (stream.size() > 1 && stream.front() == g.launch->launch_id && grids_[stream[1]].launch->programmatic)
-    refresh_candidates();
+    refresh_candidates(g.launch->partition);
 }
 
 // All blocks of the first launch have been dispatched, so none of them waits for a place that the second one takes.
 // That holds for two launches: a third one waits until the first has ended.
-void compute_work_distributor::admit_early(std::deque<std::uint32_t>& stream) {
+void compute_work_distributor::admit_early(front_end& f, std::deque<std::uint32_t>& stream) {
   const grid_record& first = grids_[stream[0]];
   grid_record& second = grids_[stream[1]];
   if (!may_be_early_ || !second.launch->programmatic || first.released != first.blocks()) return;
-  candidates_.push_back(stream[1]);
+  f.candidates.push_back(stream[1]);
   if (second.early) return;
   second.early = true;
   ++early_grids_;

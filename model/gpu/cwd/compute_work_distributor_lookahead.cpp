@@ -19,9 +19,10 @@ cycle_t compute_work_distributor::nothing_arrives_until(unsigned sm, cycle_t now
     // A grid whose blocks do not fit this SM now must wait for one of the SM's own blocks to end. A grid that is
     // submitted later is not ready before its launch latency has passed.
     const sm_account& a = accounts_[sm];
+    const front_end& f = fronts_[partition_of_sm_[sm]];
     until = now + std::max(1u, config_.cwd.launch_latency_cycles) + latency - 1;
     cycle_t next_block = never;
-    for (const std::uint32_t id : candidates_) {
+    for (const std::uint32_t id : f.candidates) {
       const grid_record& g = grids_[id];
       if (g.waiting() != 0 && a.room.free().fits(g.footprint)) next_block = std::min(next_block, g.ready_cycle);
     }
@@ -31,7 +32,7 @@ cycle_t compute_work_distributor::nothing_arrives_until(unsigned sm, cycle_t now
       // The first dispatch may have been rounded up, or be one of several in its cycle.
       const bool rounded = before != std::floor(before) || interval < 1;
       const cycle_t own_dispatch =
-          std::max(now + 1, next_dispatch_) + static_cast<cycle_t>(before) - (rounded && before >= 1 ? 1 : 0);
+          std::max(now + 1, f.next_dispatch) + static_cast<cycle_t>(before) - (rounded && before >= 1 ? 1 : 0);
       until = std::min(until, std::max(next_block, own_dispatch) + latency - 1);
     }
     for (const arrival& m : arrivals_)
@@ -43,9 +44,11 @@ cycle_t compute_work_distributor::nothing_arrives_until(unsigned sm, cycle_t now
 }
 
 // True if the next block fits on the SM, whichever grid it comes from.
-bool compute_work_distributor::takes_all(const sm_account& a) const {
-  return a.room.takes_all(waiting_set(), [&] {
-    return std::all_of(candidates_.begin(), candidates_.end(), [&](std::uint32_t id) {
+bool compute_work_distributor::takes_all(unsigned sm) const {
+  const sm_account& a = accounts_[sm];
+  const front_end& f = fronts_[partition_of_sm_[sm]];
+  return a.room.takes_all(waiting_set(f), [&] {
+    return std::all_of(f.candidates.begin(), f.candidates.end(), [&](std::uint32_t id) {
       const grid_record& g = grids_[id];
       return g.waiting() == 0 || a.room.free().fits(g.footprint);
     });
@@ -56,11 +59,16 @@ bool compute_work_distributor::takes_all(const sm_account& a) const {
 // placement order, and any block fits them.
 unsigned compute_work_distributor::blocks_before(unsigned sm) const {
   constexpr unsigned enough = 16;
-  // A cluster takes SMs of a GPC that has room for all its blocks, which may be this one first.
-  for (const std::uint32_t id : candidates_)
-    if (grids_[id].launch->cluster_blocks() > 1 && grids_[id].waiting() != 0) return 0;
-  return placement_->served_before(sm, static_cast<unsigned>(accounts_.size()), enough,
-                                   [this](unsigned i) { return takes_all(accounts_[i]); });
+  const unsigned partition = partition_of_sm_[sm];
+  const front_end& f = fronts_[partition];
+  // A cluster takes SMs of a GPC that has room for all its blocks, which may be this one first. A client with a share
+  // of the SMs may be refused by others, and have blocks on this one.
+  for (const std::uint32_t id : f.candidates) {
+    const resident_launch& l = *grids_[id].launch;
+    if (grids_[id].waiting() != 0 && (l.cluster_blocks() > 1 || l.client_sms != 0)) return 0;
+  }
+  return f.placement->served_before(sm, static_cast<unsigned>(accounts_.size()), enough,
+                                    [&](unsigned i) { return partition_of_sm_[i] == partition && takes_all(i); });
 }
 
 }  // namespace heddle

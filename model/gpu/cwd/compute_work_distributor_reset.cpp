@@ -11,8 +11,10 @@ namespace heddle {
 void compute_work_distributor::abandon() {
   halted_ = false;
   abandoning_ = true;
-  candidates_.clear();
-  late_ends_.clear();
+  for (front_end& f : fronts_) {
+    f.candidates.clear();
+    f.late_ends.clear();
+  }
   terminated_.clear();
   for (sm_account& a : accounts_) {
     // Preemptions that have not begun are dropped, and draining blocks are flushed.
@@ -96,11 +98,17 @@ void compute_work_distributor::restart() {
   last_requests_.clear();
   accounts_.clear();
   for (unsigned i = 0; i < config_.gpu.sm_count; ++i) accounts_.emplace_back(config_);
-  placement_ = make_placement_policy(config_.cwd.placement);
-  next_dispatch_ = 0;
-  dispatch_free_ = 0;
-  ends_ = ends_free_ = 0;
-  refresh_candidates();
+  for (front_end& f : fronts_) {
+    f.placement = make_placement_policy(config_.cwd.placement);
+    f.next_dispatch = 0;
+    f.dispatch_free = 0;
+    f.ends = f.ends_free = 0;
+  }
+  for (auto& [client, use] : clients_) {
+    use.sms = 0;
+    std::fill(use.blocks.begin(), use.blocks.end(), 0);
+  }
+  for (unsigned partition = 0; partition < fronts_.size(); ++partition) refresh_candidates(partition);
 }
 
 }  // namespace heddle

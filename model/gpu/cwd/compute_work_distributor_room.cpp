@@ -15,8 +15,8 @@ std::vector<compute_work_distributor::residents> compute_work_distributor::all_r
     residents& r = on[b->sm];
     r.most_urgent = r.any ? std::max(r.most_urgent, b->launch->priority) : b->launch->priority;
     r.any = true;
-    if (std::find(r.streams.begin(), r.streams.end(), b->launch->stream) == r.streams.end())
-      r.streams.push_back(b->launch->stream);
+    if (std::find(r.streams.begin(), r.streams.end(), b->launch->stream_key()) == r.streams.end())
+      r.streams.push_back(b->launch->stream_key());
   }
   return on;
 }
@@ -30,12 +30,12 @@ cycle_t compute_work_distributor::slice_end(const sm_account& a) const {
 }
 
 // Called when the blocks of some grid fit nowhere.
-void compute_work_distributor::make_room(cycle_t cycle) {
+void compute_work_distributor::make_room(const front_end& f, cycle_t cycle) {
   const bool by_priority = config_.context.priority_preemption != choice::priority_preemption::none;
   const bool by_slice = config_.context.time_slice_cycles != 0;
   if (!by_priority && !by_slice) return;
   const std::vector<residents> on = all_residents();
-  for (const std::uint32_t id : candidates_) {
+  for (const std::uint32_t id : f.candidates) {
     const grid_record& g = grids_[id];
     if (g.waiting() == 0 || g.ready_cycle > cycle || g.early) continue;
     if (by_priority) make_room_by_priority(g, on, cycle);
@@ -55,7 +55,8 @@ void compute_work_distributor::make_room_by_priority(const grid_record& g, const
   needed -= std::min<std::uint64_t>(needed, static_cast<std::uint64_t>(std::count(asked.begin(), asked.end(), true)));
   std::vector<unsigned> chosen;
   for (unsigned sm = 0; sm < accounts_.size(); ++sm)
-    if (on[sm].any && on[sm].most_urgent < g.launch->priority && may_be_asked(accounts_[sm])) chosen.push_back(sm);
+    if (on[sm].any && on[sm].most_urgent < g.launch->priority && may_be_asked(accounts_[sm]) && may_use(sm, g))
+      chosen.push_back(sm);
   std::stable_sort(chosen.begin(), chosen.end(),
                    [this](unsigned a, unsigned b) { return accounts_[a].blocks < accounts_[b].blocks; });
   if (chosen.size() > needed) chosen.resize(needed);
@@ -73,9 +74,9 @@ void compute_work_distributor::make_room_by_slice(const grid_record& g, const st
                                                   cycle_t cycle) {
   for (unsigned sm = 0; sm < accounts_.size(); ++sm) {
     const residents& r = on[sm];
-    const bool there = std::find(r.streams.begin(), r.streams.end(), g.launch->stream) != r.streams.end();
+    const bool there = std::find(r.streams.begin(), r.streams.end(), g.launch->stream_key()) != r.streams.end();
     if (!r.any || there || r.most_urgent > g.launch->priority || !may_be_asked(accounts_[sm]) ||
-        cycle < slice_end(accounts_[sm]))
+        cycle < slice_end(accounts_[sm]) || !may_use(sm, g))
       continue;
     ask(sm, preemption_mode::context_switch, cycle, config_.context.time_slice_cycles, context_in_flight::no_launch);
   }
@@ -95,7 +96,9 @@ std::string compute_work_distributor::waiting_blocks_text() const {
               std::to_string(first.launch) + ") and " +
               (more ? "are to be restored, wait" : "is to be restored, waits") + " for the blocks there to end";
     }
-  for (const std::uint32_t id : candidates_) {
+  std::vector<std::uint32_t> waiting;
+  for (const front_end& f : fronts_) waiting.insert(waiting.end(), f.candidates.begin(), f.candidates.end());
+  for (const std::uint32_t id : waiting) {
     const grid_record& g = grids_[id];
     if (g.waiting() == 0 || g.ready_cycle > clock_.cycle()) continue;
     const unsigned cluster = g.launch->cluster_blocks();

@@ -52,7 +52,7 @@ void compute_work_distributor::begin_switch(unsigned sm, cycle_t cycle) {
   if (a.blocks == 0) {
     if (c.first == nullptr) ++preempt_counts_.found_no_blocks;  // not for a further part of a divided request
     --switches_;
-    blocked_ = false;
+    front_of(sm).blocked = false;
     set_resume_cycle(a, c, cycle, cycle);  // for the request's other parts
     const auto at = std::find_if(contexts_.begin(), contexts_.end(), [&](const auto& p) { return p.get() == &c; });
     contexts_.erase(at);
@@ -118,7 +118,7 @@ void compute_work_distributor::send(unsigned sm, context_in_flight& c, cta_phase
 void compute_work_distributor::saved(context_in_flight& c, cycle_t cycle) {
   sm_account& a = accounts_[c.sm];
   a.switching = false;
-  blocked_ = false;
+  front_of(c.sm).blocked = false;
   c.saved = true;
   if (c.drops) return dropped(c, cycle);
   for (const switched_block& b : c.blocks) {
@@ -232,7 +232,7 @@ void compute_work_distributor::resumed(context_in_flight& c, cycle_t cycle) {
     block.since = c.mode == preemption_mode::flush ? cycle : block.since + (c.resumed_cycle - c.quiesced_cycle);
   }
   a.switching = false;
-  blocked_ = false;
+  front_of(c.sm).blocked = false;
   c.resumed = true;
   --switches_;
   a.swapped_out.erase(std::find(a.swapped_out.begin(), a.swapped_out.end(), &c));
@@ -243,8 +243,10 @@ bool compute_work_distributor::waits_for_time(cycle_t now) const {
   for (const sm_account& a : accounts_)
     for (const context_in_flight* c : a.swapped_out)
       if (to_come(c->resume_cycle)) return true;
-  return std::any_of(candidates_.begin(), candidates_.end(),
-                     [&](std::uint32_t id) { return to_come(grids_[id].ready_cycle); });
+  return std::any_of(fronts_.begin(), fronts_.end(), [&](const front_end& f) {
+    return std::any_of(f.candidates.begin(), f.candidates.end(),
+                       [&](std::uint32_t id) { return to_come(grids_[id].ready_cycle); });
+  });
 }
 
 // Blocks that are swapped out are due at a known time; everything else begins with a message or a request.

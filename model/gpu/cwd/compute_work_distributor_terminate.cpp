@@ -58,6 +58,7 @@ void compute_work_distributor::dropped(context_in_flight& c, cycle_t cycle) {
     grid_record& g = grids_[block.launch->launch_id];
     a.room.give_back(block.allocation);
     --a.blocks;
+    count_client(*block.launch, c.sm, false);
     block.resident = block.sent_early = false;
     block.recording.reset();
     blocks_.give_back(block);

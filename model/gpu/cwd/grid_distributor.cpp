@@ -28,6 +28,14 @@ void grid_distributor::end(grid_record& grid, cycle_t cycle) {
   end_order_.push_back(grid.launch->launch_id);
 }
 
+void grid_distributor::count_client(const simt::launch_context& launch, unsigned sm, bool comes) {
+  if (launch.client == 0) return;
+  client_use& use = clients_[launch.client];
+  if (use.blocks.empty()) use.blocks.resize(cta_socket.size());
+  if (comes && use.blocks[sm]++ == 0) use.most_sms = std::max(use.most_sms, ++use.sms);
+  if (!comes && --use.blocks[sm] == 0) --use.sms;
+}
+
 void grid_distributor::preempt(const preempt_request&) { throw input_error("this GPU's CWD cannot preempt SMs"); }
 
 }  // namespace heddle

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <string>
 #include <systemc>
@@ -62,6 +63,15 @@ bool calls_runtime(const resident_launch& launch);
 struct preempt_counts {
   std::uint64_t asked = 0;            // by jobs and hosts, for launches of higher priority, for time slices
   std::uint64_t found_no_blocks = 0;  // dropped when they were to begin, without a record among the context switches
+};
+
+/// The SMs that hold blocks of a client's launches, those included that are switched out. Clients are processes that
+/// share the GPU.
+struct client_use {
+  std::uint32_t sms = 0;
+  std::uint32_t most_sms = 0;         // so far
+  std::vector<std::uint32_t> blocks;  // by SM
+  void exchange(state_image& image) { image(sms, most_sms, blocks); }
 };
 
 /// Receives the course of each grid and the simulated program's failure. The host hands over the blocks of a recorded
@@ -167,6 +177,8 @@ class grid_distributor : public sc_core::sc_module {
   [[nodiscard]] const std::vector<std::uint32_t>& dispatch_order() const { return dispatch_order_; }
   /// Grids in the order of their ends.
   [[nodiscard]] const std::vector<std::uint32_t>& end_order() const { return end_order_; }
+  /// By the clients' numbers. Launches of number 0, of no client, are not counted.
+  [[nodiscard]] const std::map<std::uint32_t, client_use>& clients() const { return clients_; }
   [[nodiscard]] std::uint64_t blocks_submitted() const { return blocks_submitted_; }
   [[nodiscard]] std::uint64_t blocks_completed() const { return blocks_completed_; }
   [[nodiscard]] bool idle() const { return unfinished_ == 0; }
@@ -179,12 +191,15 @@ class grid_distributor : public sc_core::sc_module {
   void exchange_executed(context_in_flight& c, state_image& image) const;
   /// The grid has ended. Its observer is not notified.
   void end(grid_record& grid, cycle_t cycle);
+  /// A block of the launch has come to the SM, or left it for good.
+  void count_client(const simt::launch_context& launch, unsigned sm, bool comes);
 
   std::deque<grid_record> grids_;  // by launch number
   std::vector<std::uint32_t> dispatch_order_;
   std::vector<std::uint32_t> end_order_;
   std::deque<std::unique_ptr<context_in_flight>> contexts_;
   preempt_counts preempt_counts_;
+  std::map<std::uint32_t, client_use> clients_;
   unsigned unfinished_ = 0;  // grids
   std::uint64_t blocks_submitted_ = 0;
   std::uint64_t blocks_placed_ = 0;  // sent to an SM

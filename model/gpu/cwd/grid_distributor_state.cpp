@@ -76,7 +76,7 @@ void grid_distributor::exchange(state_image& image) {
   std::set<const void*> named;
   for (const grid_record& g : grids_) name_launch(*g.launch, named, image);
   image(dispatch_order_, end_order_, preempt_counts_.asked, preempt_counts_.found_no_blocks, unfinished_,
-        blocks_submitted_, blocks_placed_, blocks_completed_);
+        blocks_submitted_, blocks_placed_, blocks_completed_, clients_);
 }
 
 void grid_distributor::exchange_contexts(state_image& image) {

@@ -17,6 +17,7 @@
 #include "heddle/gpu/host/module_record.h"
 #include "heddle/gpu/host/recorded_kernel.h"
 #include "heddle/isa/program.h"
+#include "heddle/memory/common/address_map.h"
 #include "heddle/memory/common/host_regions.h"
 #include "heddle/simt/texture/texture.h"
 
@@ -61,7 +62,8 @@ void host_driver::stream_areas::exchange(state_image& image) { image(area, last)
 void exchange(host_driver& driver, state_image& image) {
   image.part(driver.name());
   image(driver.local_areas_, driver.next_address_, driver.context_area_, driver.has_heap_, driver.has_workspace_,
-        driver.has_context_area_, driver.memory_->mapped, driver.finished_, driver.asks_);
+        driver.has_context_area_, driver.memory_->mapped, driver.finished_, driver.asks_, driver.next_in_partition_,
+        driver.known_client_);
 }
 
 // What is lost with the GPU's context.
@@ -71,6 +73,8 @@ void host_driver::forget() {
   next_address_ = first_address_;
   context_area_ = std::uint64_t{config_.context.area_mib} * mebibyte;
   has_heap_ = has_workspace_ = has_context_area_ = false;
+  next_in_partition_.clear();
+  known_client_ = 0;
   memory_ = std::make_unique<memory_record>();
   finished_.assign(finished_.size(), true);
 }
@@ -102,15 +106,18 @@ std::uint64_t host_driver::allocate_variables(const ptx::global_size& size) {
 // Reserves the next free bytes. The context area is never handed out.
 std::uint64_t host_driver::reserve(std::uint64_t bytes, std::uint64_t behind) {
   place_contexts();
-  const std::uint64_t address = next_address_;
-  const std::uint64_t end = context_area_ > first_address_ ? context_area_ : ~std::uint64_t{0} / alignment * alignment;
+  std::uint64_t& next = next_free();
+  const std::uint64_t address = next;
+  const std::uint64_t contexts = partition_ != 0 ? partition_contexts(partition_ - 1) : context_area_;
+  const bool before_contexts = partition_ != 0 || context_area_ > first_address_;
+  const std::uint64_t end = before_contexts ? contexts : ~std::uint64_t{0} / alignment * alignment;
   const std::uint64_t taken = behind + alignment - 1;
   if (address > end || end - address < taken || end - address - taken < bytes)
-    throw input_error(
-        "no " + std::to_string(bytes) + " bytes of device memory are left from " + std::to_string(address) +
-        " on: " + (context_area_ > first_address_ ? "the area where contexts are saved begins at " : "it ends at ") +
-        std::to_string(end));
-  next_address_ = (address + bytes + taken) / alignment * alignment;
+    throw input_error("no " + std::to_string(bytes) + " bytes of device memory are left from " +
+                      std::to_string(address) +
+                      " on: " + (before_contexts ? "the area where contexts are saved begins at " : "it ends at ") +
+                      std::to_string(end));
+  next = (address + bytes + taken) / alignment * alignment;
   return address;
 }
 
@@ -285,6 +292,7 @@ void host_driver::check(const launch_request& r) {
                         r.recording->header.shared_bytes - r.recording->program->shared_bytes, r.carveout_percent);
   const launch_plan p = plan(r);
   check_launch(config_, *p.program, r.grid, r.block, r.dynamic_shared_bytes, r.carveout_percent, r.cluster);
+  if (r.client_sms != 0) refuse_clusters(*p.program, r.grid, r.cluster);
   if (r.parameters.size() != p.program->parameter_bytes)
     throw input_error("kernel '" + r.kernel + "': " + std::to_string(r.parameters.size()) +
                       " bytes of parameters, expected " + std::to_string(p.program->parameter_bytes));
@@ -320,6 +328,7 @@ std::uint64_t host_driver::ring(const launch_request& r, bool functionally) {
   std::copy(r.cluster.blocks, r.cluster.blocks + 3, d.cluster);
   d.non_portable_cluster = r.cluster.non_portable;
   d.programmatic = r.programmatic;
+  announce_client(client_register{r.client, r.client_sms, r.partition}.value());
   d.parameter_bytes = static_cast<std::uint32_t>(r.parameters.size());
   d.parameter_address = stage(r.parameters.data(), r.parameters.size());
   if (!functionally && p.local_bytes != 0) {
@@ -330,6 +339,7 @@ std::uint64_t host_driver::ring(const launch_request& r, bool functionally) {
 }
 
 unsigned host_driver::launch_recording(const launch_request& r) {
+  announce_client(client_register{r.client, r.client_sms, r.partition}.value());
   launch_recording_descriptor d;
   d.stream = r.stream;
   d.priority = r.priority;
@@ -379,16 +389,6 @@ bool host_driver::flush_caches(bool begin) {
     if (link_->read_register(host_register::error) != 0) throw input_error(link_->message());
   }
   return (link_->read_register(host_register::status) & host_status::flushing) != 0;
-}
-
-// Launches of one stream follow each other, so they share one area of local memory; it grows as needed.
-// At most two launches of a stream run at a time: one that may begin early takes the other area than the one before.
-std::uint64_t host_driver::local_area(const launch_request& request, std::uint64_t bytes) {
-  stream_areas& own = local_areas_[request.stream];
-  if (request.programmatic && compute_capability(config_) >= 90) own.last ^= 1u;
-  auto& area = own.area[own.last];
-  if (area.second < bytes) area = {allocate(bytes), bytes};
-  return area.first;
 }
 
 }  // namespace heddle

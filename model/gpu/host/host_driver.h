@@ -59,6 +59,9 @@ struct launch_request {
   std::int32_t carveout_percent = -1;  // -1: default
   std::uint32_t max_registers = 0;     // 0: as the kernel needs
   cluster_request cluster;
+  std::uint32_t client = 0;      // the process that shares the GPU with others; its streams are its own. 0: none
+  std::uint32_t client_sms = 0;  // its blocks are on at most so many SMs at once; 0: on any number
+  std::uint32_t partition = 0;   // of the divided GPU, from 1 on, on whose SMs it runs; 0: none
   bool programmatic = false;  // programmatic stream serialization: may begin before the launch before it in its stream
                               // has ended, once all blocks of that have executed griddepcontrol.launch_dependents
   std::vector<std::uint8_t> parameters;  // the parameter area: values in the kernel's order, naturally aligned
@@ -144,6 +147,9 @@ class host_driver : public sc_core::sc_module {
   /// calls. Throws input_error if it would reach the context area, which `context.area_mib` or save_contexts_at()
   /// moves.
   [[nodiscard]] std::uint64_t allocate(std::uint64_t bytes);
+  /// Modules, and memory that allocate() hands out, lie from now on in the memory of a partition of a divided GPU, from
+  /// 1 on; 0: in that of none, which SMs of no partition use.
+  friend void place_in(host_driver& driver, unsigned partition);
   /// Lets kernels access memory that another agent has allocated: another GPU's driver, a CPU. Throws input_error if it
   /// overlaps mapped memory.
   void map(std::uint64_t address, std::uint64_t bytes);
@@ -225,6 +231,8 @@ class host_driver : public sc_core::sc_module {
   void place_contexts();
   std::uint64_t reserve(std::uint64_t bytes, std::uint64_t behind);
   std::uint64_t allocate_variables(const ptx::global_size& size);
+  std::uint64_t& next_free();
+  void announce_client(std::uint64_t value);
   std::uint64_t stage(const void* data, std::size_t bytes);
   std::uint64_t command(const void* descriptor, std::size_t bytes, recorded_kernel* recorded = nullptr);
   unsigned launch_recording(const launch_request& request);
@@ -249,9 +257,12 @@ class host_driver : public sc_core::sc_module {
 
     void exchange(state_image& image);
   };
-  std::map<std::uint32_t, stream_areas> local_areas_;  // by stream
+  std::map<std::uint64_t, stream_areas> local_areas_;  // by client and stream
   std::uint64_t next_address_;
   std::uint64_t context_area_;
+  std::map<unsigned, std::uint64_t> next_in_partition_;
+  unsigned partition_ = 0;          // of allocations and modules
+  std::uint64_t known_client_ = 0;  // in the register
   bool has_heap_ = false;
   print_observer* print_observer_ = nullptr;
   const std::unique_ptr<ptx::parsed_modules> own_parsed_;
@@ -269,6 +280,7 @@ class host_driver : public sc_core::sc_module {
 bool reset(host_driver& driver, bool begin);
 void recover(host_driver& driver);
 void terminate(host_driver& driver, unsigned launch_number);
+void place_in(host_driver& driver, unsigned partition);
 void exchange(host_driver& driver, state_image& image);
 
 }  // namespace heddle

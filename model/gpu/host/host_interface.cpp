@@ -198,6 +198,7 @@ std::uint64_t host_interface::read_register(std::uint64_t address) {
     case print_bytes: return printed_.size();
     case cycle: return clock_.cycle();
     case host_register::context_area: return context_area_;
+    case host_register::client: return launch_builder_.client();
     default: return 0;
   }
 }
@@ -228,6 +229,7 @@ void host_interface::write_register(std::uint64_t address, std::uint64_t value) 
     case print_pop: printed_.erase(0, std::min<std::uint64_t>(value, printed_.size())); break;
     case host_register::context_area: attempt([&] { move_context_area(value); }); break;
     case host_register::flush_caches: attempt([&] { flush_caches(); }); break;
+    case host_register::client: launch_builder_.set_client(value); break;
     case map_base: map_base_ = value; break;
     case map_bytes: map_bytes_ = value; break;
     case map_command: attempt([&] { memory_.change_map(value, map_base_, map_bytes_); }); break;
@@ -285,16 +287,6 @@ void host_interface::caches_flushed() {
   flushing_ = false;
   raise(host_interrupt::flushed);
   completion_event.notify(sc_core::SC_ZERO_TIME);
-}
-
-void host_interface::move_context_area(std::uint64_t address) {
-  refuse_during_reset();
-  if (busy()) throw input_error("the context area cannot move while launches are pending or running");
-  if (address % heddle::line_bytes != 0 || address < isa::heap_base)
-    throw input_error("the context area cannot begin at " + std::to_string(address) +
-                      ": expected a multiple of 128, and device memory (0x10000000 or above)");
-  context_area_ = address;
-  if (supervisor_ != nullptr) supervisor_->context_area_set(address);
 }
 
 void host_interface::grid_finished(const grid_record& grid, cycle_t) {

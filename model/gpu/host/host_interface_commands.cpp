@@ -56,6 +56,16 @@ void host_interface::end_reset() {
   completion_event.notify(sc_core::SC_ZERO_TIME);
 }
 
+void host_interface::move_context_area(std::uint64_t address) {
+  refuse_during_reset();
+  if (busy()) throw input_error("the context area cannot move while launches are pending or running");
+  if (address % heddle::line_bytes != 0 || address < isa::heap_base)
+    throw input_error("the context area cannot begin at " + std::to_string(address) +
+                      ": expected a multiple of 128, and device memory (0x10000000 or above)");
+  context_area_ = address;
+  if (supervisor_ != nullptr) supervisor_->context_area_set(address);
+}
+
 void host_interface::execute(std::uint64_t descriptor) {
   refuse_during_reset();
   const auto kind = memory_.descriptor<std::uint32_t>(descriptor);
@@ -79,8 +89,9 @@ void host_interface::execute(std::uint64_t descriptor) {
 std::uint64_t host_interface::load_module(const load_module_descriptor& d) {
   const auto text = memory_.fetch(d.text_address, d.text_bytes, most_text, "PTX");
   const auto name = memory_.fetch(d.name_address, d.name_bytes, host_memory::most_name, "file name");
+  const unsigned partition = client_register(launch_builder_.client()).partition;
   return modules_.add(std::string(text.begin(), text.end()), std::string(name.begin(), name.end()), d.globals_address,
-                      d.constants_address);
+                      d.constants_address, partition);
 }
 
 std::uint64_t host_interface::launch(const launch_descriptor& d) {

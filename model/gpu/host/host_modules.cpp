@@ -2,6 +2,7 @@
 // Modules of a host program: parsed, linked if they depend on each other, placed in device memory and passed to the
 // GPU.
 #include <algorithm>
+#include <utility>
 
 #include "heddle/config/error.h"
 #include "heddle/frontend/ptx/syntax/link.h"
@@ -10,6 +11,7 @@
 #include "heddle/gpu/host/host_link.h"
 #include "heddle/gpu/host/host_registers.h"
 #include "heddle/gpu/host/module_record.h"
+#include "heddle/memory/common/address_map.h"
 
 namespace heddle {
 
@@ -24,6 +26,25 @@ void check_separable(const ptx::module_source& s) {
 }
 
 }  // namespace
+
+void place_in(host_driver& driver, unsigned partition) {
+  if (partition > driver.config_.partitions.size())
+    throw input_error("the GPU has no partition " + std::to_string(partition));
+  driver.partition_ = partition;
+}
+
+// A partition's memory begins as that of an undivided GPU: below the first address lies its code.
+std::uint64_t& host_driver::next_free() {
+  if (partition_ == 0) return next_address_;
+  return next_in_partition_.emplace(partition_, partition_base(partition_ - 1) + default_first_address).first->second;
+}
+
+// To the GPU, before the command that it concerns.
+void host_driver::announce_client(std::uint64_t value) {
+  if (value == known_client_) return;
+  link_->write_register(host_register::client, value);
+  known_client_ = value;
+}
 
 unsigned host_driver::load_module(const std::string& ptx, const std::string& file_name) {
   return load_modules({{ptx, file_name}}).front();
@@ -80,6 +101,7 @@ unsigned host_driver::load(std::shared_ptr<const ptx::ast_module> ast, const std
     link_->write_register(host_register::grid_workspace, allocate(std::uint64_t{workspace_slots} * workspace_bytes));
     has_workspace_ = true;
   }
+  announce_client(client_register{0, 0, partition_}.value());
   load_module_descriptor d;
   d.text_address = stage(texts.data(), texts.size());
   d.text_bytes = texts.size();
@@ -96,6 +118,19 @@ unsigned host_driver::load(std::shared_ptr<const ptx::ast_module> ast, const std
 std::string host_driver::with_own_places(std::string message) const {
   for (const auto& m : modules_) message = ptx::with_own_places(*m->module.ast, std::move(message));
   return message;
+}
+
+// Launches of one stream follow each other, so they share one area of local memory; it grows as needed.
+// At most two launches of a stream run at a time: one that may begin early takes the other area than the one before.
+std::uint64_t host_driver::local_area(const launch_request& request, std::uint64_t bytes) {
+  stream_areas& own = local_areas_[std::uint64_t{request.client} << 32 | request.stream];
+  if (request.programmatic && compute_capability(config_) >= 90) own.last ^= 1u;
+  auto& area = own.area[own.last];
+  if (area.second >= bytes) return area.first;
+  const unsigned before = std::exchange(partition_, request.partition);
+  area = {allocate(bytes), bytes};
+  partition_ = before;
+  return area.first;
 }
 
 bool host_driver::bind_texture(const std::string& reference, std::uint64_t handle) {

@@ -30,7 +30,8 @@ namespace heddle {
   X(grid_workspace, 0x90, write_only, "zeroed, for grid barriers: workspace_slots x workspace_bytes")            \
   X(context_area, 0x98, read_write, "context area; written only while not busy")                                 \
   X(flush_caches, 0xa0, write_only, "caches are written back and emptied; only while not busy")                  \
-  X(reset, 0xa8, write_only, "any value resets the GPU")
+  X(reset, 0xa8, write_only, "any value resets the GPU")                                                         \
+  X(client, 0xb0, read_write, "client of the launches that follow (bits of client_register)")
 
 namespace host_register {
 #define HEDDLE_X(name, offset, access, meaning) constexpr std::uint64_t name = offset;
@@ -55,6 +56,23 @@ constexpr host_register_row host_register_rows[] = {
 #define HEDDLE_X(name, offset, access, meaning) {#name, offset, register_access::access, meaning},
     HEDDLE_HOST_REGISTERS(HEDDLE_X)
 #undef HEDDLE_X
+};
+
+/// The value of the register `client`: of a process that shares the GPU with others. Its launches' streams are its own.
+struct client_register {
+  std::uint32_t client = 0;     // bits 0 to 31: its number; 0: none
+  std::uint32_t sms = 0;        // bits 32 to 55: its blocks are on at most so many SMs at once; 0: on any number
+  std::uint32_t partition = 0;  // bits 56 to 63: the partition of the GPU for launches and modules, from 1 on; 0: none
+  client_register() = default;
+  client_register(std::uint32_t client, std::uint32_t sms, std::uint32_t partition)
+      : client(client), sms(sms), partition(partition) {}
+  explicit client_register(std::uint64_t value)
+      : client(static_cast<std::uint32_t>(value)),
+        sms(static_cast<std::uint32_t>(value >> 32) & 0xffffff),
+        partition(static_cast<std::uint32_t>(value >> 56)) {}
+  [[nodiscard]] std::uint64_t value() const {
+    return std::uint64_t{partition} << 56 | std::uint64_t{sms} << 32 | client;
+  }
 };
 
 constexpr unsigned workspace_slots = 1024, workspace_bytes = 16;  // launch n takes slot n modulo workspace_slots

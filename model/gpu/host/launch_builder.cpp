@@ -46,6 +46,15 @@ std::uint64_t launch_builder::create_texture(const create_texture_descriptor& d)
   return textures_->size();
 }
 
+void launch_builder::add_client(resident_launch& l) const {
+  const client_register c(client_);
+  l.client = c.client;
+  l.client_sms = c.sms;
+  l.partition = c.partition;
+  if (l.partition > config_.partitions.size())
+    throw input_error("the GPU has no partition " + std::to_string(l.partition));
+}
+
 std::shared_ptr<resident_launch> launch_builder::prepared(const launch_descriptor& d, std::uint32_t launch) {
   const auto name = memory_.fetch(d.kernel_address, d.kernel_bytes, host_memory::most_name, "kernel name");
   auto l = std::make_shared<resident_launch>();
@@ -66,6 +75,8 @@ std::shared_ptr<resident_launch> launch_builder::prepared(const launch_descripto
   l->cluster = dim3_of(shape.cluster);
   l->explicit_cluster = shape.explicit_cluster;
   l->reaches_cluster = l->cluster_blocks() > 1 && l->program->leaves_block;
+  add_client(*l);
+  if (l->client_sms != 0) refuse_clusters(*l->program, d.grid, cluster);
   if (d.parameter_bytes != l->program->parameter_bytes)
     throw input_error("kernel '" + l->program->kernel + "': " + std::to_string(d.parameter_bytes) +
                       " bytes of parameters, expected " + std::to_string(l->program->parameter_bytes));
@@ -112,6 +123,7 @@ std::shared_ptr<resident_launch> launch_builder::recorded(const launch_recording
   l->priority = d.priority;
   l->carveout_percent = d.carveout_percent;
   l->shared_bytes = h.shared_bytes;
+  add_client(*l);
   l->local_base = h.own ? h.local_address : recorded_local_base + d.stream % 64 * recorded_local_bytes;
   l->sm_count = config_.gpu.sm_count;
   l->warps_per_sm = config_.sm.max_warps;

@@ -23,13 +23,16 @@ class launch_builder {
   std::uint64_t create_texture(const create_texture_descriptor& d);
   /// Device memory for the device runtime's workspaces; 0: none.
   void set_grid_workspace(std::uint64_t address) { grid_workspace_ = address; }
-  /// Forgets textures and workspaces.
+  /// Value of the register `client`: the client of the launches that follow, and where they and modules lie.
+  void set_client(std::uint64_t value) { client_ = value; }
+  [[nodiscard]] std::uint64_t client() const { return client_; }
+  /// Forgets textures, workspaces and the client.
   void clear() {
     textures_.reset();
-    grid_workspace_ = 0;
+    grid_workspace_ = client_ = 0;
   }
   /// But for textures, which are created again.
-  void exchange(state_image& image) { image(grid_workspace_); }
+  void exchange(state_image& image) { image(grid_workspace_, client_); }
   /// The `launch`-th launch. Throws input_error.
   std::shared_ptr<resident_launch> prepared(const launch_descriptor& d, std::uint32_t launch);
   /// A launch of a recorded kernel, without its blocks. Throws input_error.
@@ -37,11 +40,14 @@ class launch_builder {
                                             const sass_trace::trace_kernel& kernel);
 
  private:
+  void add_client(resident_launch& l) const;
+
   const gpu_config& config_;
   loaded_modules& modules_;
   host_memory& memory_;
   std::shared_ptr<const simt::texture_table> textures_;
   std::uint64_t grid_workspace_ = 0;
+  std::uint64_t client_ = 0;
 };
 
 }  // namespace heddle

@@ -129,6 +129,11 @@ void check_launch(const gpu_config& config, const isa::program& program, const s
                     " bytes of shared memory fits no SM of " + config.gpu.name + " (limited by " + limits + ")");
 }
 
+void refuse_clusters(const isa::program& program, const std::uint32_t grid[3], const cluster_request& cluster) {
+  if (shape_of(program, grid, cluster).cluster_blocks() > 1)
+    throw input_error("kernel '" + program.kernel + "': a client with a share of the SMs launches no clusters");
+}
+
 void check_preemption(const gpu_config& config, const std::vector<unsigned>& sms, preemption_mode mode) {
   for (const unsigned sm : sms)
     if (sm >= config.gpu.sm_count)

@@ -36,6 +36,10 @@ void check_launch(const gpu_config& config, const isa::program& program, const s
                   const std::uint32_t block[3], std::uint32_t dynamic_shared_bytes, int carveout_percent,
                   const cluster_request& cluster = {});
 
+/// Throws input_error for a launch with clusters, by a client that has a share of the SMs: all blocks of a cluster are
+/// placed at once, on SMs of which the client may hold too few.
+void refuse_clusters(const isa::program& program, const std::uint32_t grid[3], const cluster_request& cluster);
+
 /// Throws input_error for a preemption mode that the GPU does not support, and for an SM that does not exist.
 void check_preemption(const gpu_config& config, const std::vector<unsigned>& sms, preemption_mode mode);
 

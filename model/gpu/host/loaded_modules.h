@@ -25,9 +25,10 @@ class loaded_modules {
 
   /// The PTX modules that are in use.
   ptx::parsed_modules& parsed() { return parsed_; }
-  /// Adds a module whose variables begin at these device addresses; returns its number. Throws input_error.
+  /// Adds a module whose variables begin at these device addresses; returns its number. Its code lies in the memory of
+  /// `partition` of a divided GPU, from 1 on; 0: of none. Throws input_error.
   std::uint64_t add(const std::string& texts, const std::string& names, std::uint64_t globals_address,
-                    std::uint64_t constants_address);
+                    std::uint64_t constants_address, unsigned partition = 0);
   /// The program of a kernel. Throws input_error.
   std::shared_ptr<const decoded_program> program(std::uint32_t module, const std::string& kernel,
                                                  std::uint32_t max_registers);
@@ -37,7 +38,7 @@ class loaded_modules {
   void clear() {
     modules_.clear();
     recorded_.clear();
-    next_code_address_ = 0;
+    code_bytes_ = {};
   }
   /// What the host has written to the variables of the loaded modules.
   void exchange(state_image& image);
@@ -52,19 +53,20 @@ class loaded_modules {
   struct loaded {
     ptx::loaded_module module;
     std::uint64_t constants_address = 0;
+    unsigned partition = 0;
     std::map<std::pair<std::string, std::uint32_t>, std::shared_ptr<const decoded_program>> programs;
     /// Its variables in device memory: start address and values written by the host.
     std::array<std::pair<std::uint64_t, std::vector<std::uint8_t>*>, 2> images() {
       return {{{module.global_base, &module.global_image}, {constants_address, &module.constant_image}}};
     }
   };
-  std::shared_ptr<const decoded_program> place_code(std::shared_ptr<const isa::program> program);
+  std::shared_ptr<const decoded_program> place_code(std::shared_ptr<const isa::program> program, unsigned partition);
 
   const gpu_config& config_;
   std::vector<loaded> modules_;
   ptx::parsed_modules parsed_;
   std::map<const isa::program*, std::shared_ptr<const decoded_program>> recorded_;
-  std::uint64_t next_code_address_ = 0;
+  std::array<std::uint64_t, most_partitions + 1> code_bytes_{};  // by partition
 };
 
 }  // namespace heddle

@@ -41,6 +41,9 @@ struct launch_context {
   bool programmatic = false;      // may begin before the launch before it in its stream has ended
   std::uint32_t launch_id = 0;    // position in the order of launches, for metrics and messages
   std::uint32_t stream = 0;
+  std::uint32_t client = 0;      // the process that shares the GPU with others; 0: none
+  std::uint32_t client_sms = 0;  // its blocks are on at most so many SMs at once; 0: on any number
+  std::uint32_t partition = 0;   // of a divided GPU, from 1 on; 0: none
   std::int32_t priority = 0;
   std::uint32_t dynamic_shared_bytes = 0;
   std::uint32_t shared_bytes = 0;      // static + dynamic
@@ -54,6 +57,8 @@ struct launch_context {
   /// Textures and surfaces: handle h is entry h - 1. Null: none.
   std::shared_ptr<const std::vector<texture_descriptor>> textures;
 
+  /// Streams of different clients are different ones, whatever their numbers.
+  [[nodiscard]] std::uint64_t stream_key() const { return std::uint64_t{client} << 32 | stream; }
   /// Blocks of a cluster.
   [[nodiscard]] std::uint32_t cluster_blocks() const { return cluster.x * cluster.y * cluster.z; }
   [[nodiscard]] std::uint32_t threads_per_block() const { return block.x * block.y * block.z; }
