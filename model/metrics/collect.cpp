@@ -134,6 +134,7 @@ kernel_metrics kernel_of(const gpu& g, const grid_record& grid, energy_account& 
   k.name = l.program->kernel;
   k.launch = l.launch_id;
   k.stream = l.stream;
+  k.client = l.client;
   const simt::dim3 dims[2] = {l.grid, l.block};
   std::uint32_t* to[2] = {k.grid, k.block};
   for (unsigned i = 0; i < 2; ++i) {

@@ -135,6 +135,7 @@ void write_line_memory(json_writer& w, const line_metrics& l) {
 void write_kernel(json_writer& w, const kernel_metrics& k, std::vector<part_joules>& parts) {
   w.begin_object();
   w.member("name", k.name).member("launch", k.launch).member("stream", k.stream);
+  if (!k.client_name.empty()) w.member("client", k.client_name);
   write_list(w, "grid", k.grid);
   write_list(w, "block", k.block);
   if (k.programmatic) w.member("programmatic", true).member("early_cycles", k.early_cycles);
@@ -208,6 +209,18 @@ void write_switch(json_writer& w, const context_switch_metrics& c) {
     w.end_object();
   }
   w.end_object();
+}
+
+void write_clients(json_writer& w, const std::vector<client_metrics>& clients) {
+  w.key("clients").begin_array();
+  for (const client_metrics& c : clients) {
+    w.begin_object().member("name", c.name);
+    if (!c.slice.empty()) w.member("slice", c.slice);
+    c.visit([&w](const char* name, const auto& v) { w.member(constant_key{name}, v); });
+    if (c.alone_cycles != 0) w.member("alone_cycles", c.alone_cycles).member("slowdown", c.slowdown());
+    w.end_object();
+  }
+  w.end_array();
 }
 
 void write_sm(json_writer& w, const sm_metrics& s) {
@@ -347,6 +360,7 @@ std::string to_json(const run_metrics& m) {
   w.member("asked", m.preempt_requests.asked).member("found_no_blocks", m.preempt_requests.found_no_blocks);
   if (m.preempt_requests.after_the_end != 0) w.member("after_the_end", m.preempt_requests.after_the_end);
   w.end_object();
+  if (!m.clients.empty()) write_clients(w, m.clients);
   w.key("sms").begin_array();
   for (const auto& s : m.sms) write_sm(w, s);
   w.end_array();

@@ -7,6 +7,7 @@
 
 #include "heddle/config/parameters.h"
 #include "heddle/energy/energy_metrics.h"
+#include "heddle/metrics/client_metrics.h"
 #include "heddle/metrics/memory_metrics.h"
 #include "heddle/metrics/profiler_metrics.h"
 #include "heddle/metrics/state_metrics.h"
@@ -162,6 +163,8 @@ struct kernel_metrics {
   std::string name;
   std::uint64_t launch = 0;  // position in the job; collect() gives the driver's number
   std::uint32_t stream = 0;
+  std::uint32_t client = 0;  // the process that shares the GPU with others, from 1 on; 0: none
+  std::string client_name;
   std::uint32_t grid[3] = {1, 1, 1};
   std::uint32_t block[3] = {1, 1, 1};
   std::uint32_t cluster[3] = {0, 0, 0};   // blocks of a thread block cluster; 0: neither launch nor kernel gave it
@@ -290,6 +293,7 @@ struct run_metrics {
   std::vector<kernel_metrics> kernels;  // in the order of completion of dispatch
   std::vector<context_switch_metrics> context_switches;
   preempt_request_metrics preempt_requests;
+  std::vector<client_metrics> clients;  // empty: no processes share the GPU
   std::vector<sm_metrics> sms;
   interval_series intervals;          // empty if the run had no interval_sampler
   energy_metrics energy;              // of the whole run, from cycle 0 on

@@ -23,6 +23,7 @@ constexpr unsigned first_cta_track = 1;
 constexpr unsigned first_warp_track = 1000;
 constexpr unsigned switch_track = 2000;
 constexpr unsigned first_early_track = 1u << 30;
+constexpr unsigned first_client_track = 1u << 20;  // of client 1; its streams' numbers follow
 
 std::string quoted(const std::string& text) {
   std::string out = "\"";
@@ -208,16 +209,21 @@ void timeline::after_cycle() {
 // Of two launches of a stream that run at the same time, the second one gets a track of its own.
 void timeline::write_kernels() {
   std::map<unsigned, cycle_t> busy_until;  // by track
-  for (const grid_record& g : gpu_.cwd().grids()) {
+  const auto& all = gpu_.cwd().grids();
+  const bool several = std::any_of(
+      all.begin(), all.end(), [&](const grid_record& g) { return g.launch->client != all.front().launch->client; });
+  for (const grid_record& g : all) {
     if (g.dispatched == 0) continue;
     const resident_launch& l = *g.launch;
-    const auto usual = busy_until.find(l.stream);
+    const unsigned own = (several ? l.client * first_client_track : 0) + l.stream;
+    const auto usual = busy_until.find(own);
     const bool beside = usual != busy_until.end() && usual->second > g.start_cycle;
-    const unsigned track = l.stream + (beside ? first_early_track : 0);
+    const unsigned track = own + (beside ? first_early_track : 0);
     const cycle_t end = g.finished ? g.end_cycle : gpu_.cycle();
     if (busy_until.emplace(track, end).second)
       name_track(0, static_cast<int>(track), "thread_name",
-                 fmt::format("stream {}{}", l.stream, beside ? ", launched early" : ""));
+                 fmt::format("{}stream {}{}", !several || l.client == 0 ? "" : fmt::format("client {}, ", l.client),
+                             l.stream, beside ? ", launched early" : ""));
     busy_until[track] = end;
     slice(0, track, l.program->kernel, g.start_cycle, end,
           fmt::format("\"launch\":{},\"blocks\":{},\"priority\":{}", l.launch_id, g.blocks(), l.priority));
