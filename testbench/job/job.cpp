@@ -53,6 +53,48 @@ void check_buffers(const job& j) {
   }
 }
 
+std::string client_text(const job& j, unsigned client) {
+  return client == 0 ? "no client" : "client '" + j.clients[client - 1].name + "'";
+}
+
+// Processes have memories of their own. What is of no client is of all, but for the parts of a divided GPU.
+void check_owner(const job& j, unsigned client, const std::string& name, const place& where) {
+  const buffer& b = existing_buffer(j, name, where);
+  if (b.client != client && b.client != 0)
+    refuse(where,
+           "buffer '" + name + "' is that of " + client_text(j, b.client) + ", not of " + client_text(j, client));
+}
+
+void check_owners(const job& j, const operation& op) {
+  if (!op.buffer.empty()) check_owner(j, op.client, op.buffer, op.where);
+  if (!op.from.empty()) check_owner(j, op.client, op.from, op.where);
+  if (!op.while_nonzero.empty()) check_owner(j, op.client, op.while_nonzero, op.where);
+  for (const argument& a : op.arguments) {
+    if (a.what == argument::kind::buffer || a.what == argument::kind::tensor_map)
+      check_owner(j, op.client, a.name, a.where);
+    if (a.what == argument::kind::texture)
+      check_owner(j, op.client, existing_texture(j, a.name, a.where).buffer, a.where);
+  }
+  for (const operation& part : op.body) check_owners(j, part);
+}
+
+void check_clients(const job& j) {
+  if (j.clients.empty() && j.slices.empty()) return;
+  for (const operation& op : j.operations) check_owners(j, op);
+  for (const buffer& b : j.buffers)
+    for (const pointer_patch& p : b.pointers) check_owner(j, b.client, p.to, p.where);
+  if (j.slices.empty()) return;
+  // The memory of each part is its clients' alone, and only clients of a part run there.
+  for (const gpu_client& c : j.clients)
+    if (c.slice.empty())
+      refuse(c.where, "client '" + c.name + "' has no 'slice', expected one, since the job has slices");
+  for (const buffer& b : j.buffers)
+    if (b.client == 0)
+      refuse(b.where, "buffer '" + b.name + "' has no 'client', expected one, since the job has slices");
+  for (const operation& op : j.operations)
+    if (op.client == 0) refuse(op.where, "the launch has no 'client', expected one, since the job has slices");
+}
+
 void check_operations(const job& j, const std::vector<operation>& operations) {
   for (const operation& op : operations) {
     switch (op.what) {
@@ -126,6 +168,13 @@ std::uint64_t size_of(const job& j, const std::string& file, const place& where)
   return j.access.size(file, where);
 }
 
+unsigned partition_of(const job& j, unsigned client) {
+  if (client == 0) return 0;
+  for (unsigned n = 0; n < j.slices.size(); ++n)
+    if (j.slices[n].name == j.clients[client - 1].slice) return n + 1;
+  return 0;
+}
+
 const buffer* find_buffer(const job& j, const std::string& name) {
   for (const buffer& b : j.buffers) {
     if (b.name == name) return &b;
@@ -150,6 +199,7 @@ void validate(const job& j) {
   }
   check_buffers(j);
   check_operations(j, j.operations);
+  check_clients(j);
   check_outputs(j);
 }
 

@@ -28,6 +28,23 @@ using place = std::string;
   throw input_error(where + ": " + message);
 }
 
+/// A part of the GPU with SMs, L2 slices and channels of its own.
+struct gpu_slice {
+  std::string name;
+  std::string profile;  // of NVIDIA's for the chip; empty: the numbers below
+  unsigned sms = 0;
+  unsigned channels = 0;
+  place where;
+};
+
+/// A process that shares the GPU with others. Clients are numbered from 1 on; 0 is the process of a job without any.
+struct gpu_client {
+  std::string name;
+  double sm_percent = 0;  // its blocks are on at most this part of the SMs of its slice, or GPU; 0: on any
+  std::string slice;      // empty: none
+  place where;
+};
+
 /// Writes the address of buffer `to` plus `offset`, 8 bytes little endian, into a buffer at byte `at`.
 struct pointer_patch {
   std::uint64_t at = 0;
@@ -46,6 +63,7 @@ struct buffer {
   std::string file;        // file
   open_file_part source;   // descriptor
   std::vector<pointer_patch> pointers;
+  unsigned client = 0;  // whose memory it lies in
   place where;
 };
 
@@ -62,6 +80,7 @@ struct symbol_data {
   std::string symbol;
   std::string file;
   std::uint64_t bytes = 0;  // size of the file
+  unsigned client = 0;      // whose variable it is
   place where;
 };
 
@@ -83,6 +102,7 @@ struct operation {
   enum class kind : std::uint8_t { kernel, memset, copy, repeat, synchronise };
   kind what = kind::kernel;
   std::uint32_t stream = 0;
+  unsigned client = 0;    // whose stream it is
   unsigned position = 0;  // kernel, memset and copy (of a job file) are numbered in the order written, from 0
   place where;
   // kernel; a replayed kernel has only its recording, stream and carve-out
@@ -116,6 +136,7 @@ struct operation {
 struct output {
   std::string name;
   bool is_symbol = false;
+  unsigned client = 0;    // whose module variable it is
   std::string file;       // written to this file; empty: not written
   open_file_part target;  // written there when all files are; not open: not written
   std::string expect;     // compared with this file; empty: not compared
@@ -142,6 +163,8 @@ struct job {
   std::string name;  // the job file, or the module of a single launch
   std::vector<std::string> modules;
   place modules_where;
+  std::vector<gpu_slice> slices;
+  std::vector<gpu_client> clients;
   std::vector<buffer> buffers;
   std::vector<symbol_data> symbols;
   std::vector<texture> textures;
@@ -164,6 +187,9 @@ void validate(const job& j);
 class file_roles;
 /// Adds all files that a job reads and writes. Throws input_error if a file is both an input and an output.
 void add_files(const job& j, file_roles& roles);
+
+/// The partition of the divided GPU that a client's slice is, from 1 on; 0: it has none.
+unsigned partition_of(const job& j, unsigned client);
 
 const buffer* find_buffer(const job& j, const std::string& name);
 const texture* find_texture(const job& j, const std::string& name);

@@ -7,9 +7,9 @@
 
 #include "heddle/config/input_file.h"
 #include "heddle/config/suggestion.h"
+#include "testbench/job/argument_parser.h"
 #include "testbench/job/arguments.h"
 #include "testbench/job/part_parsers.h"
-#include "testbench/job/tensor_map_parser.h"
 #include "testbench/job/texture_parser.h"
 #include "testbench/text/json_tree.h"
 #include "testbench/text/text.h"
@@ -38,6 +38,7 @@ class parser {
     if (r.has("$schema")) r.string("$schema");  // for editors
     r.offer({"$schema", "module", "modules"});
     modules(r);
+    parse_clients(r, job_);
     if (const json_value* v = r.optional("buffers")) buffers(r, *v);
     if (const json_value* v = r.optional("symbols")) {
       each(r, *v, "symbols", [this](json_reader& s) { symbol(s); });
@@ -113,6 +114,7 @@ class parser {
       b.name = all.keys[i];
       b.where = item.place();
       item.offer({"bytes", "file", "fill", "pointers", "descriptor", "at"});
+      b.client = parse_client(item, job_);
       const bool sized = item.has("bytes");
       b.bytes = item.number("bytes", 0);
       if (item.has("descriptor")) {
@@ -165,6 +167,7 @@ class parser {
     d.file = path_to(s, "file");
     d.bytes = job_.access.size(d.file, s.place("file"));
     d.where = s.place();
+    d.client = parse_client(s, job_);
     job_.symbols.push_back(std::move(d));
   }
 
@@ -188,6 +191,10 @@ class parser {
         refuse(o.place("stream"),
                "expected stream " + std::to_string(parent->stream) + ", that of the 'repeat' (which may name one)");
       }
+      op.client = parse_client(o, job_);
+      if (parent && o.has("client") && op.client != parent->client)
+        refuse(o.place("client"), "expected the client of the 'repeat' (which may name one)");
+      if (parent) op.client = parent->client;
       if (o.has("kernel")) {
         kernel(o, op);
       } else if (o.has("memset")) {
@@ -242,56 +249,8 @@ class parser {
       if (op.registers == 0) o.fail(*v, o.path_of("registers_per_thread"), "got 0, expected at least 1 or null");
     }
     if (const json_value* v = o.optional("args")) {
-      each(o, *v, o.path_of("args"), [&](json_reader& a) { op.arguments.push_back(parse_argument(a)); });
+      each(o, *v, o.path_of("args"), [&](json_reader& a) { op.arguments.push_back(parse_argument(a, job_)); });
     }
-  }
-
-  static const std::vector<std::string>& argument_keys() {
-    static const std::vector<std::string> keys = [] {
-      std::vector<std::string> all = scalar_names();
-      all.insert(all.end(), {"buffer", "symbol", "texture", "surface", "bytes_hex", "tensor_map"});
-      return all;
-    }();
-    return keys;
-  }
-
-  argument parse_argument(json_reader& r) {
-    argument a;
-    a.where = r.place();
-    r.offer(argument_keys());
-    r.offer({"offset"});
-    for (const std::string& name : scalar_names()) {
-      if (!r.has(name)) continue;
-      const json_value& v = r.required(name);
-      if (v.what != kind::number && v.what != kind::string) r.fail(v, r.path_of(name), "expected a number or a string");
-      return parse_scalar(name, v.text, r.place_of(v));
-    }
-    if (r.has("buffer")) {
-      a.what = argument::kind::buffer;
-      a.text = "a buffer's address";
-      a.name = r.string("buffer");
-      a.offset = r.number("offset", 0);
-    } else if (r.has("symbol")) {
-      a.what = argument::kind::symbol;
-      a.text = "a symbol's address";
-      a.name = r.string("symbol");
-    } else if (r.has("bytes_hex")) {
-      a.text = "bytes_hex";
-      a.bytes = parse_hex_bytes(r.string("bytes_hex"), r.place("bytes_hex"));
-    } else if (r.has("tensor_map")) {
-      json_reader map(r.required("tensor_map"), file_, r.path_of("tensor_map"));
-      parse_tensor_map(map, a, job_);
-    } else if (r.has("texture") || r.has("surface")) {
-      const char* key = r.has("texture") ? "texture" : "surface";
-      a.what = argument::kind::texture;
-      a.text = std::string("a ") + key + "'s handle";
-      a.name = r.string(key);
-      existing_texture(job_, a.name, r.place(key));
-    } else {
-      refuse(a.where, r.path() + ": expected one of the keys " + join(argument_keys(), ", ") +
-                          r.suggestion_among(argument_keys()));
-    }
-    return a;
   }
 
   const buffer& named_buffer(json_reader& r, const std::string& key) {
@@ -349,10 +308,13 @@ class parser {
   void add_output(json_reader& r) {
     output out;
     out.where = r.place();
-    r.offer({"buffer", "symbol", "file", "descriptor", "at", "expect", "type", "rtol", "atol"});
+    r.offer({"buffer", "symbol", "file", "descriptor", "at", "expect", "type", "rtol", "atol", "client"});
     out.is_symbol = r.has("symbol");
     if (r.has("buffer") == out.is_symbol) refuse(out.where, r.path() + ": expected either 'buffer' or 'symbol'");
     out.name = r.string(out.is_symbol ? "symbol" : "buffer");
+    out.client = parse_client(r, job_);
+    if (out.client != 0 && !out.is_symbol)
+      refuse(r.place("client"), "'client' has no meaning without 'symbol': a buffer names its own");
     if (r.has("file")) out.file = path_to(r, "file");
     if (r.has("descriptor")) {
       if (!out.file.empty()) refuse(out.where, r.path() + ": expected either 'file' or 'descriptor'");

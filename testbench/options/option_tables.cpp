@@ -22,6 +22,9 @@ option_parser options_of_run() {
   add_record(p);
   add_simulation_options(p);
   add_checkpoints(p);
+  p.group("Processes that share the GPU");
+  p.flag("interference",
+         "simulate each client of the job alone, too, and give by how much the others slow it (use/job.md, clients)");
   p.value("confine", "DIR", "refuse a job that names files elsewhere than below DIR (default: it may name any)");
   p.note(
       "A job file is JSON: modules, buffers, launches, and what the results are held against. The page use/job.md describes it; "

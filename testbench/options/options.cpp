@@ -245,6 +245,7 @@ bool parse_run(const std::vector<std::string>& arguments, run_options& o, std::s
     return true;
   }
   if (p.has("confine")) o.confine = p.text("confine");
+  o.interference = p.has("interference");
   read_launch(p, o);
   read_sanitizer(p, o);
   read_gpu_options(p, o.gpu, o.overrides);

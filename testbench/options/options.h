@@ -96,6 +96,8 @@ struct run_options {
   std::string checkpoint_file;                // empty: no checkpoints
   std::uint64_t checkpoint_every = 0;         // cycles; 0: only at the end by SIGTERM
   std::vector<std::string> words;             // with checkpoints: the command's arguments
+  bool interference = false;                  // run: each client runs alone, too
+  std::vector<std::uint64_t> alone_cycles;    // by client: from start to end of that run; 0: none
   std::shared_ptr<const checkpoint> resumes;  // where the run begins; null: at its begin
   bool is_point = false;                      // of a sweep, whose command goes on with its checkpoint
   progress_mode progress = progress_mode::automatic;

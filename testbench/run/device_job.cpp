@@ -14,6 +14,7 @@
 #include "heddle/isa/tensor_map.h"
 #include "testbench/job/arguments.h"
 #include "testbench/job/buffer_data.h"
+#include "testbench/job/slices.h"
 #include "testbench/options/log.h"
 #include "testbench/record/recorded_machine.h"
 #include "testbench/text/text.h"
@@ -42,12 +43,36 @@ bool contradicts(const argument& a, isa::dtype type) {
   return a.text[0] == 'f' ? is_integer : isa::is_float(type);
 }
 
+// The processes that have modules: all clients, and that of what names no client.
+std::set<unsigned> processes_of(const job& j) {
+  std::set<unsigned> all;
+  if (j.clients.empty()) all.insert(0);
+  for (unsigned n = 1; n <= j.clients.size(); ++n) all.insert(n);
+  for (const operation& op : j.operations) all.insert(op.client);
+  for (const symbol_data& s : j.symbols) all.insert(s.client);
+  for (const output& o : j.outputs)
+    if (o.is_symbol) all.insert(o.client);
+  return all;
+}
+
+bool allocates(const isa::program& program) {
+  return std::any_of(program.code.begin(), program.code.end(), [](const isa::instruction& i) {
+    return i.op == isa::opcode::syscall && static_cast<isa::system_function>(i.sub) == isa::system_function::malloc;
+  });
+}
+
 }  // namespace
 
-device_job::device_job(const job& j, host_driver& driver, const gpu_config& config) : job_(j), driver_(driver) {
+device_job::device_job(const job& j, host_driver& driver, const gpu_config& config)
+    : job_(j), driver_(driver), config_(config) {
   find_recorded_elsewhere(config);
-  load_modules();
-  for (const buffer& b : job_.buffers) addresses_[b.name] = driver_.allocate(b.bytes);
+  check_clients(config);
+  for (const unsigned client : processes_of(j)) load_modules(client);
+  for (const buffer& b : job_.buffers) {
+    place_in(driver_, partition_of(j, b.client));
+    addresses_[b.name] = driver_.allocate(b.bytes);
+  }
+  place_in(driver_, 0);
   for (const texture& t : job_.textures) {
     simt::texture_descriptor d = t.descriptor;
     d.address = addresses_.at(t.buffer);
@@ -64,20 +89,39 @@ device_job::device_job(const job& j, host_driver& driver, const gpu_config& conf
   fill_buffers();
 }
 
-void device_job::load_modules() {
+void device_job::check_clients(const gpu_config& config) const {
+  for (unsigned n = 0; n < job_.clients.size(); ++n) {
+    const gpu_client& c = job_.clients[n];
+    if (c.sm_percent == 0) continue;
+    // NVIDIA, Multi-Process Service, "Volta MPS Execution Resource Provisioning".
+    if (compute_capability(config) < 70)
+      refuse(c.where, "client '" + c.name + "': 'sm_percent' needs compute capability 7.0, " + config.gpu.name +
+                          " has " + compute_capability_text(config));
+  }
+}
+
+void device_job::load_modules(unsigned client) {
   std::vector<module_text> texts;
   for (const std::string& file : job_.modules) texts.push_back({content_of(job_, file, job_.modules_where), file});
-  modules_ = driver_.load_modules(texts);
+  for (const module_text& t : texts)
+    if (!job_.slices.empty() && t.text.find("%envreg") != std::string::npos)
+      refuse(job_.modules_where,
+             "'" + t.file + "' waits for all blocks of a grid (%envreg), which slices do not support");
+  place_in(driver_, partition_of(job_, client));
+  std::vector<unsigned>& modules = modules_[client];
+  modules = driver_.load_modules(texts);
   // Linked modules form one source with continuous line numbers.
   std::map<std::string, std::vector<ptx::module_source>> parts;
   for (std::size_t k = 0; k < texts.size(); ++k)
-    parts[driver_.file_of(modules_[k])].push_back({texts[k].text, texts[k].file});
+    parts[driver_.file_of(modules[k])].push_back({texts[k].text, texts[k].file});
   for (const auto& [file, list] : parts) sources_[file] = list.size() == 1 ? list.front().text : ptx::joined_text(list);
 }
 
 bool device_job::has_narrow_addresses() const {
-  return !modules_.empty() &&
-         std::all_of(modules_.begin(), modules_.end(), [&](unsigned m) { return driver_.address_size(m) == 32; });
+  // Those of all clients are the same.
+  const std::vector<unsigned>& modules = modules_.begin()->second;
+  return !modules.empty() &&
+         std::all_of(modules.begin(), modules.end(), [&](unsigned m) { return driver_.address_size(m) == 32; });
 }
 
 const std::string* device_job::source(const std::string& file) const {
@@ -85,9 +129,14 @@ const std::string* device_job::source(const std::string& file) const {
   return found != sources_.end() ? &found->second : nullptr;
 }
 
-symbol_location device_job::symbol(const std::string& name, const place& where) const {
+symbol_location device_job::symbol(const std::string& name, unsigned client, const place& where) const {
   try {
-    return driver_.symbol(name);
+    if (job_.clients.empty()) return driver_.symbol(name);
+    for (const unsigned m : modules_.at(client)) {
+      const std::vector<std::string> variables = driver_.names(m).variables;
+      if (std::find(variables.begin(), variables.end(), name) != variables.end()) return driver_.symbol(name, m);
+    }
+    throw input_error("no module variable '" + name + "' in the job's modules");
   } catch (const input_error& e) {
     refuse(where, e.what());
   }
@@ -95,7 +144,7 @@ symbol_location device_job::symbol(const std::string& name, const place& where) 
 
 void device_job::check_symbols() {
   for (const symbol_data& s : job_.symbols) {
-    const symbol_location location = symbol(s.symbol, s.where);
+    const symbol_location location = symbol(s.symbol, s.client, s.where);
     if (location.size != s.bytes) {
       refuse(s.where, "'" + s.file + "' has " + std::to_string(s.bytes) + " bytes, symbol '" + s.symbol + "' has " +
                           std::to_string(location.size));
@@ -103,7 +152,7 @@ void device_job::check_symbols() {
   }
   for (const output& o : job_.outputs) {
     if (!o.is_symbol) continue;
-    const symbol_location location = symbol(o.name, o.where);
+    const symbol_location location = symbol(o.name, o.client, o.where);
     if (o.expect.empty()) continue;
     const std::uint64_t size = size_of(job_, o.expect, o.where);
     if (location.size != size) {
@@ -132,25 +181,40 @@ void device_job::prepare(const std::vector<operation>& operations) {
   }
 }
 
+unsigned device_job::module_of(const operation& op, const std::string& kernel) const {
+  if (!job_.clients.empty())
+    for (const unsigned m : modules_.at(op.client)) {
+      const std::vector<std::string> kernels = driver_.names(m).kernels;
+      if (std::find(kernels.begin(), kernels.end(), kernel) != kernels.end()) return m;
+    }
+  return driver_.module_of(kernel);  // or its message
+}
+
+void device_job::check_program(const operation& op, const isa::program& program) const {
+  if (!job_.slices.empty() && allocates(program))
+    refuse(op.where, "kernel '" + program.kernel + "' calls malloc, whose heap all slices would share");
+}
+
 launch_request device_job::make_request(const operation& op) {
   if (op.recording) return recorded_request(op);
   launch_request r;
   r.kernel = op.kernel;
   try {
     if (r.kernel.empty()) {
-      const auto names = driver_.names(modules_.at(0)).kernels;
+      const auto names = driver_.names(modules_.at(op.client).at(0)).kernels;
       if (names.size() != 1) {
         throw input_error("expected FILE.ptx:ENTRY, since the module has " +
                           (names.empty() ? "no kernel" : "the kernels " + ptx::kernel_list(names)));
       }
       r.kernel = names[0];
     }
-    r.module = driver_.module_of(r.kernel);
+    r.module = module_of(op, r.kernel);
   } catch (const input_error& e) {
     refuse(op.where, e.what());
   }
   // Error messages of the lowering name the position in the PTX file.
   const isa::program& program = driver_.program(r.module, r.kernel, op.registers);
+  check_program(op, program);
   programs_.push_back(&program);
   std::copy(std::begin(op.grid), std::end(op.grid), std::begin(r.grid));
   std::copy(std::begin(op.block), std::end(op.block), std::begin(r.block));
@@ -158,6 +222,10 @@ launch_request device_job::make_request(const operation& op) {
   r.programmatic = op.programmatic;
   r.dynamic_shared_bytes = op.shared_bytes;
   r.stream = op.stream;
+  r.client = op.client;
+  r.partition = partition_of(job_, op.client);
+  if (op.client != 0 && job_.clients[op.client - 1].sm_percent != 0)
+    r.client_sms = sms_of_client(job_, op.client, config_);
   r.priority = op.priority;
   r.carveout_percent = op.carveout;
   r.max_registers = op.registers;
@@ -232,7 +300,7 @@ std::vector<std::uint8_t> device_job::parameters_of(const operation& op, const i
     } else if (a.what == argument::kind::texture) {
       address = handles_.at(a.name);
     } else {
-      address = symbol(a.name, a.where).address;
+      address = symbol(a.name, op.client, a.where).address;
     }
     if (narrow && address >> 32 != 0)
       refuse(a.where, "argument " + std::to_string(i + 1) + " of kernel '" + program.kernel +
@@ -246,7 +314,7 @@ void device_job::fill_buffers() {
   for (const symbol_data& s : job_.symbols) {
     const std::string content = content_of(job_, s.file, s.where);
     if (content.size() != s.bytes) refuse(s.where, "'" + s.file + "' changed its size while it was in use");
-    driver_.write(symbol(s.symbol, s.where).address, content.data(), content.size());
+    driver_.write(symbol(s.symbol, s.client, s.where).address, content.data(), content.size());
   }
   for (const buffer& b : job_.buffers) fill(b);
 }
@@ -295,11 +363,11 @@ void device_job::fill(const buffer& b) {
 }
 
 std::uint64_t device_job::size(const output& o) const {
-  return o.is_symbol ? driver_.symbol(o.name).size : find_buffer(job_, o.name)->bytes;
+  return o.is_symbol ? symbol(o.name, o.client, o.where).size : find_buffer(job_, o.name)->bytes;
 }
 
 void device_job::read(const output& o, std::uint64_t offset, void* data, std::size_t bytes) const {
-  const std::uint64_t address = o.is_symbol ? driver_.symbol(o.name).address : addresses_.at(o.name);
+  const std::uint64_t address = o.is_symbol ? symbol(o.name, o.client, o.where).address : addresses_.at(o.name);
   driver_.read(address + offset, data, bytes);
 }
 

@@ -35,7 +35,10 @@ class device_job {
   void read(const output& o, std::uint64_t offset, void* data, std::size_t bytes) const;
 
  private:
-  void load_modules();
+  void load_modules(unsigned client);
+  void check_clients(const gpu_config& config) const;
+  void check_program(const operation& op, const isa::program& program) const;
+  [[nodiscard]] unsigned module_of(const operation& op, const std::string& kernel) const;
   [[nodiscard]] bool has_narrow_addresses() const;  // true if all modules use 32-bit addresses
   void check_symbols();
   void check_preemptions();
@@ -47,11 +50,12 @@ class device_job {
                                           const std::vector<isa::dtype>& types);
   void fill_buffers();
   void fill(const buffer& b);
-  [[nodiscard]] symbol_location symbol(const std::string& name, const place& where) const;
+  [[nodiscard]] symbol_location symbol(const std::string& name, unsigned client, const place& where) const;
 
   const job& job_;
   host_driver& driver_;
-  std::vector<unsigned> modules_;
+  const gpu_config config_;
+  std::map<unsigned, std::vector<unsigned>> modules_;  // by client: each process has its own
   std::map<std::string, std::string> sources_;
   std::map<std::string, std::uint64_t> addresses_;
   std::map<std::string, std::uint64_t> handles_;  // of textures and surfaces

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "heddle/config/error.h"
 #include "heddle/tlm/kernel/has_process.h"
@@ -62,13 +63,13 @@ std::vector<const operation*> host_program::launched() const {
 
 void host_program::make_streams(const job& j, const device_job& device, sanitizer* checks) {
   job_ = &j;
-  std::set<std::uint32_t> numbers;
-  for (const operation& op : j.operations) numbers.insert(op.stream);
-  if (j.in_order) numbers = {0};
-  streams_.reserve(numbers.size());
+  std::set<std::pair<unsigned, std::uint32_t>> all;  // client and number
+  for (const operation& op : j.operations) all.insert({op.client, op.stream});
+  if (j.in_order) all = {{0, 0}};
+  streams_.reserve(all.size());
   const auto other = [&j](const operation& op) { return op.stream != j.operations.front().stream; };
   if (checks != nullptr && std::any_of(j.operations.begin(), j.operations.end(), other)) checks->several_streams();
-  for (std::uint32_t number : numbers) streams_.emplace_back(number, j, device, driver_, starts_, checks);
+  for (const auto& [client, number] : all) streams_.emplace_back(client, number, j, device, driver_, starts_, checks);
   preemptions_ = j.preemptions;
 }
 

@@ -16,6 +16,7 @@
 #include "heddle/metrics/json.h"
 #include "heddle/sm/sm.h"
 #include "heddle/tlm/kernel/state_image.h"
+#include "testbench/job/slices.h"
 #include "testbench/live/warp_places.h"
 #include "testbench/options/log.h"
 #include "testbench/report/metrics_report.h"
@@ -82,7 +83,7 @@ void check_registers(const std::vector<operation>& operations, unsigned most) {
 job_runner::job_runner(const run_options& o, const job& j, const gpu_config& config, run_signals* signals)
     : options_(o),
       job_(j),
-      machine_(o, config),
+      machine_(o, divided(config, j)),
       clock_(machine_.clock()),
       gpu_(machine_.chip()),
       driver_(machine_.driver()),
@@ -111,6 +112,7 @@ run_outcome job_runner::run() {
   // Elaborates and runs the processes to their first wait; no simulated time passes.
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
   check_registers(job_.operations, machine_.config().sm.registers_per_thread);
+  share_among_clients();
   device_ = std::make_unique<device_job>(job_, driver_, machine_.config());
   machine_.announce(device_->programs());
   for (const buffer& b : job_.buffers) machine_.copied(device_->address(b.name), b.bytes);
@@ -138,6 +140,18 @@ run_outcome job_runner::run() {
   machine_.write_files(outcome_, job_.name);
   if (whole) write_descriptors();
   return std::move(outcome_);
+}
+
+void job_runner::share_among_clients() {
+  std::vector<client_metrics> clients;
+  for (unsigned n = 1; n <= job_.clients.size(); ++n) {
+    client_metrics& c = clients.emplace_back();
+    c.name = job_.clients[n - 1].name;
+    c.slice = job_.clients[n - 1].slice;
+    c.sms = sms_of_client(job_, n, machine_.config());
+    if (n <= options_.alone_cycles.size()) c.alone_cycles = options_.alone_cycles[n - 1];
+  }
+  machine_.share_among(std::move(clients));
 }
 
 void job_runner::begin() {

@@ -55,6 +55,7 @@ class job_runner final : private print_observer {
   void answer_signals();
   void write_snapshot();
   void begin();
+  void share_among_clients();
   void resume(const checkpoint& c);
   void attempt_checkpoint();
   void warn_of_late_preemptions() const;

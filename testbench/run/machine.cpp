@@ -11,6 +11,7 @@
 #include "heddle/frontend/sass_trace/own/recordable.h"
 #include "heddle/gpu/cwd/grid_distributor.h"
 #include "heddle/gpu/gpu_blocks.h"
+#include "heddle/metrics/client_sums.h"
 #include "heddle/metrics/collect.h"
 #include "heddle/metrics/json.h"
 #include "heddle/tlm/kernel/state_image.h"
@@ -222,6 +223,7 @@ run_metrics machine::final_metrics(const std::vector<unsigned>& positions, const
 // Adds the parts of the metrics that the GPU does not know.
 void machine::complete(run_metrics& m, const std::vector<unsigned>& positions, const source_finder& source) const {
   m.config = config_;
+  if (!clients_.empty()) add_clients(m, gpu_, clients_);
   double warp_instructions = 0;
   source_quotes quotes(writes_metrics());
   for (kernel_metrics& k : m.kernels) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <systemc>
+#include <utility>
 #include <vector>
 
 #include "heddle/energy/power_cap.h"
@@ -58,6 +59,8 @@ class machine {
 
   /// Before the simulation: tells the views what the host will launch. Throws input_error.
   void announce(const std::vector<const isa::program*>& programs);
+  /// The processes that share the GPU: name, slice and sms of each, for metrics.
+  void share_among(std::vector<client_metrics> clients) { clients_ = std::move(clients); }
   /// The driver has passed a launch to the GPU that announce() did not name.
   void launched();
   /// The host has copied bytes to device memory.
@@ -116,6 +119,7 @@ class machine {
   std::unique_ptr<run_recorder> recorder_;  // null without --record
   bool untraced_ = false;                   // the user knows that there will be none
   std::unique_ptr<live_page> page_;         // null without --serve
+  std::vector<client_metrics> clients_;
   double cpu_seconds_ = 0;
   double wall_seconds_ = 0;
 };

@@ -2,10 +2,15 @@
 #include "testbench/run/run_command.h"
 
 #include <fcntl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <memory>
 #include <set>
 #include <utility>
@@ -63,7 +68,89 @@ void check_recordable(const std::vector<operation>& operations) {
 
 void check_recordable(const job& j) {
   if (!j.preemptions.empty()) refuse(j.preemptions[0].where, "--record: a trace does not hold preemption");
+  if (!j.clients.empty()) refuse(j.clients[0].where, "--record: a trace does not hold clients");
   check_recordable(j.operations);
+}
+
+// The job with the launches of one client. Buffers and modules of the others stay, so that memory lies where it lay.
+job alone(job j, unsigned client) {
+  j.operations.erase(std::remove_if(j.operations.begin(), j.operations.end(),
+                                    [client](const operation& op) { return op.client != client; }),
+                     j.operations.end());
+  j.outputs.clear();
+  return j;
+}
+
+run_options without_results(const run_options& o) {
+  run_options quiet;
+  quiet.gpu = o.gpu;
+  quiet.overrides = o.overrides;
+  quiet.max_cycles = o.max_cycles;
+  quiet.cold = o.cold;
+  quiet.threads = o.threads;
+  quiet.confine = o.confine;
+  quiet.progress = progress_mode::never;
+  quiet.quiet = true;
+  return quiet;
+}
+
+std::uint64_t simulated_cycles(const run_options& o, const job& j, const gpu_config& config, unsigned client) {
+  const job own = alone(j, client);
+  const run_options options = without_results(o);
+  // Never deleted: the process ends, and destroying a machine takes longer than many runs.
+  auto* const runner = new job_runner(options, own, config, nullptr);
+  const run_outcome outcome = runner->run();
+  if (!outcome.failure.empty()) {
+    message_log::warning("client '" + j.clients[client - 1].name + "', alone: " + outcome.failure);
+    return 0;
+  }
+  return outcome.metrics.clients.at(client - 1).cycles;
+}
+
+[[noreturn]] void measure(int result, const run_options& o, const job& j, const gpu_config& config, unsigned client) {
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
+  std::uint64_t cycles = 0;
+  // What kernels print is printed by the run of all clients.
+  if (std::freopen("/dev/null", "w", stdout) == nullptr) ::_exit(EXIT_FAILURE);
+  try {
+    cycles = simulated_cycles(o, j, config, client);
+  } catch (const std::exception& e) {
+    message_log::warning("client '" + j.clients[client - 1].name + "', alone: " + e.what());
+  }
+  const bool written = ::write(result, &cycles, sizeof cycles) == static_cast<ssize_t>(sizeof cycles);
+  ::_exit(written ? EXIT_SUCCESS : EXIT_FAILURE);
+}
+
+std::uint64_t cycles_in_process(const run_options& o, const job& j, const gpu_config& config, unsigned client) {
+  int ends[2];
+  if (::pipe(ends) != 0) throw input_error("--interference: no pipe can be opened");
+  std::fflush(nullptr);
+  const pid_t child = ::fork();
+  if (child < 0) throw input_error("--interference: no process can be started");
+  if (child == 0) measure(ends[1], o, j, config, client);
+  ::close(ends[1]);
+  std::uint64_t cycles = 0;
+  ssize_t n = 0;
+  do n = ::read(ends[0], &cycles, sizeof cycles);
+  while (n < 0 && errno == EINTR);
+  ::close(ends[0]);
+  while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) continue;
+  return n == static_cast<ssize_t>(sizeof cycles) ? cycles : 0;
+}
+
+// How long each client takes if it is the only one that launches something, on the same machine, with the same share of
+// it: cycles from its first doorbell to the end of its last launch; 0: it launches nothing, or fails. Each is simulated
+// in a process of its own, which writes no results.
+std::vector<std::uint64_t> cycles_alone(const run_options& o, const job& j, const gpu_config& config) {
+  if (j.clients.empty()) throw input_error("--interference: the job has no 'clients'");
+  std::vector<std::uint64_t> cycles;
+  for (unsigned client = 1; client <= j.clients.size(); ++client) {
+    const bool launches = std::any_of(j.operations.begin(), j.operations.end(),
+                                      [client](const operation& op) { return op.client == client; });
+    cycles.push_back(launches ? cycles_in_process(o, j, config, client) : 0);
+  }
+  return cycles;
 }
 
 }  // namespace
@@ -88,6 +175,8 @@ job make_job(const run_options& o) {
 }
 
 void check_result_files(const run_options& o, const job& j, file_roles roles) {
+  if (o.sanitizes && !j.clients.empty())
+    refuse(j.clients[0].where, "--sanitize: launches of one process are checked, and this job has clients");
   add_files(j, roles);
   if (!o.record_folder.empty()) {
     run_recorder::check(o.record_folder);
@@ -164,6 +253,7 @@ int run_from(const std::vector<std::string>& arguments, std::shared_ptr<const ch
   const gpu_config config = machine_of(o, roles);
   check_result_files(o, j, std::move(roles));
   check_resumed(o, j, config);
+  if (o.interference) o.alone_cycles = cycles_alone(o, j, config);
   return simulate(o, j, config, signals);
 }
 

@@ -8,15 +8,15 @@
 
 namespace heddle::testbench {
 
-stream::stream(std::uint32_t number, const job& j, const device_job& device, host_driver& driver, cold_start& starts,
-               sanitizer* checks)
-    : number_(number), job_(j), device_(device), driver_(driver), starts_(starts), checks_(checks) {
+stream::stream(unsigned client, std::uint32_t number, const job& j, const device_job& device, host_driver& driver,
+               cold_start& starts, sanitizer* checks)
+    : client_(client), number_(number), job_(j), device_(device), driver_(driver), starts_(starts), checks_(checks) {
   compile(job_.operations);
 }
 
 void stream::compile(const std::vector<operation>& operations) {
   for (const operation& op : operations) {
-    if (op.stream != number_ && !job_.in_order) continue;
+    if ((op.stream != number_ || op.client != client_) && !job_.in_order) continue;
     if (op.what != operation::kind::repeat) {
       steps_.push_back({step::kind::run, &op});
       continue;
@@ -34,6 +34,7 @@ void stream::forget_finished() {
 }
 
 void stream::exchange(state_image& image, const std::vector<const operation*>& launches) {
+  image.same(client_, "as a client's number");
   image.same(number_, "as a stream's number");
   image.same(steps_.size(), "steps of a stream");
   for (step& s : steps_) image(s.rounds);

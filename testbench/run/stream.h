@@ -18,10 +18,10 @@ namespace heddle::testbench {
 /// earlier operations.
 class stream {
  public:
-  /// All operations of stream `number`; for a job in order, all operations.
+  /// All operations of a client's stream `number`; for a job in order, all operations.
   /// `checks`: learns the order of operations; may be null.
-  stream(std::uint32_t number, const job& j, const device_job& device, host_driver& driver, cold_start& starts,
-         sanitizer* checks);
+  stream(unsigned client, std::uint32_t number, const job& j, const device_job& device, host_driver& driver,
+         cold_start& starts, sanitizer* checks);
 
   /// Performs all operations that are possible at core cycle `now`. Appends the position in the job of each launch to
   /// `launched`.
@@ -55,6 +55,7 @@ class stream {
   void host_operation(const operation& op);
   bool repeats(const step& end);
 
+  const unsigned client_;
   const std::uint32_t number_;
   const job& job_;
   const device_job& device_;

@@ -246,6 +246,17 @@ void write_table(page& p, const run_metrics& m) {
   p.gap();
 }
 
+void write_clients(page& p, const run_metrics& m) {
+  if (m.clients.empty()) return;
+  p.line("clients", fmt::format("{:<18}{:>6}{:>13}{:>10}{:>7}{:>8}", "", "SMs", "cycles", "L2 hits", "IPC", "alone x"));
+  for (const client_metrics& c : m.clients)
+    p.line("", fmt::format("{:<18}{:>6}{:>13}{:>10}{:>7.2f}{:>8}", shortened(c.name, 17), c.most_sms, grouped(c.cycles),
+                           c.l2_accesses == 0
+                               ? "unused"
+                               : percent(static_cast<double>(c.l2_hits) / static_cast<double>(c.l2_accesses)),
+                           c.ipc, c.alone_cycles == 0 ? "-" : fmt::format("{:.3f}", c.slowdown())));
+}
+
 void write_preemptions(page& p, const run_metrics& m) {
   const char* label = "preemptions";
   for (const std::string& text : preemption_lines(m)) {
@@ -295,6 +306,7 @@ std::string summary_text(const run_outcome& outcome, const text_style& style) {
   p.line("job cycles", fmt::format("{} = {}, from the first launch to the last end", grouped(m.cycles),
                                    duration(static_cast<double>(m.cycles) / (clock_mhz * 1e6))));
   if (m.kernels.size() > kernels_in_full) write_energy(p, m.energy, m.config);
+  write_clients(p, m);
   write_preemptions(p, m);
   p.line("host", fmt::format("{:.3g} s CPU, {:.3g} M warp instructions a CPU second", m.host.cpu_seconds,
                              m.host.warp_instructions_per_second * 1e-6));

@@ -50,6 +50,7 @@ std::string refusal(const json& job, const std::string& name = "j.json") {
 const json every_object = json::parse(std::string(R"({"module": "k.ptx",
   "buffers": {"b": {"bytes": 64, "pointers": [{"at": 0, "to": "b"}]}, "f": {"file": ")" HEDDLE_SOURCE "/LICENSE"
                                                   R"("}, "flag": {"bytes": 4}},
+  "slices": {"profile": "1g.5gb", "numbers": {"sms": 1, "channels": 1}}, "clients": {"c": {"sm_percent": 50.5}},
   "symbols": [{"symbol": "s", "file": ")" HEDDLE_SOURCE "/LICENSE"
                                                   R"("}],
   "textures": {"t": {"buffer": "b", "type": "u8", "width": 4}},
@@ -74,6 +75,8 @@ TEST(job_schema, has_every_key_of_the_parser_and_no_other) {
                  {"/buffers/b", "/definitions/buffer"},
                  {"/buffers/f", "/definitions/buffer"},
                  {"/buffers/b/pointers/0", "/definitions/pointer"},
+                 {"/slices/numbers", "/definitions/slice_numbers"},
+                 {"/clients/c", "/definitions/client"},
                  {"/symbols/0", "/definitions/symbol"},
                  {"/textures/t", "/definitions/texture"},
                  {"/launches/0", "/definitions/kernel"},

@@ -61,6 +61,7 @@ class schema_validator {
     if (word == "maxItems") return !v.is_array() || v.size() <= value;
     if (word == "minLength") return !v.is_string() || v.get<std::string>().size() >= value;
     if (word == "minimum") return !v.is_number() || v >= value;
+    if (word == "exclusiveMinimum") return !v.is_number() || v > value;
     if (word == "maximum") return !v.is_number() || v <= value;
     if (word == "pattern")
       return !v.is_string() || std::regex_search(v.get<std::string>(), expression(value.get<std::string>()));
