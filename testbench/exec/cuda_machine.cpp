@@ -2,6 +2,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <string>
 
 #include "heddle/config/config.h"
 #include "heddle/config/dram_standard.h"
@@ -9,6 +12,8 @@
 #include "heddle/gpu/gpu.h"
 #include "heddle/simt/texture/texture.h"
 #include "testbench/exec/cuda_session.h"
+#include "testbench/options/log.h"
+#include "testbench/text/text.h"
 
 namespace heddle::testbench {
 
@@ -34,7 +39,53 @@ unsigned transfers_per_cycle(const gpu_config& c) {
   return type.compare(0, 4, "gddr") == 0 ? 8 : 2;
 }
 
+// Of the environment with which the process began its program; empty: no such variable, or it cannot be read.
+std::string environment_of(pid_t process, const std::string& name) {
+  std::ifstream in("/proc/" + std::to_string(process) + "/environ", std::ios::binary);
+  for (std::string entry; std::getline(in, entry, '\0');)
+    if (entry.compare(0, name.size() + 1, name + "=") == 0) return entry.substr(name.size() + 1);
+  return {};
+}
+
 }  // namespace
+
+unsigned cuda_machine::join(const std::string& program, pid_t process) {
+  constexpr const char* variable = "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE";
+  constexpr double rounding = 1e-9;
+  process_share p;
+  p.name = program.substr(program.find_last_of('/') + 1);
+  const auto same = std::count_if(processes.begin(), processes.end(), [&](const process_share& o) {
+    return o.name == p.name || o.name.compare(0, p.name.size() + 1, p.name + " ") == 0;
+  });
+  if (same != 0) p.name += " " + std::to_string(same + 1);
+  const unsigned all = chip.config().gpu.sm_count;
+  p.sms = all;
+  const std::string text = environment_of(process, variable);
+  char* end = nullptr;
+  const double percent = std::strtod(text.c_str(), &end);
+  // MPS limits clients from Volta on.
+  p.limited = !text.empty() && *end == '\0' && percent > 0 && percent < 100 && compute_capability(chip.config()) >= 70;
+  if (p.limited) p.sms = static_cast<unsigned>(std::ceil(all * percent / 100 - rounding));
+  else if (!text.empty() && !(percent == 100 && *end == '\0') && warned.insert(variable).second)
+    message_log::warning(
+        std::string(variable) + " = " + printable(text) +
+        " has no effect: expected a number from 0 to 100, and a GPU of compute capability 7.0 or later");
+  processes.push_back(p);
+  return static_cast<unsigned>(processes.size());
+}
+
+std::vector<client_metrics> cuda_machine::clients() const {
+  std::vector<client_metrics> all;
+  const bool any_limit =
+      std::any_of(processes.begin(), processes.end(), [](const process_share& p) { return p.limited; });
+  if (processes.size() < 2 && !any_limit) return all;
+  for (const process_share& p : processes) {
+    client_metrics& c = all.emplace_back();
+    c.name = p.name;
+    c.sms = p.sms;
+  }
+  return all;
+}
 
 cuda_machine::cuda_machine(const run_options& o, const gpu_config& config)
     : chosen(o.chosen),

@@ -323,6 +323,9 @@ void cuda_session::launch(wire::reader& in, call_answer& out) {
   r.programmatic = head.programmatic != 0;
   r.dynamic_shared_bytes = head.dynamic_shared_bytes;
   r.stream = stream;
+  if (client_ == 0) client_ = m_.join(program_, process_);
+  r.client = client_;
+  if (m_.processes[client_ - 1].limited) r.client_sms = m_.processes[client_ - 1].sms;
   r.priority = -m_.queues.priority(stream);  // in CUDA smaller numbers have higher priority
   r.carveout_percent = f.carveout;
   r.parameters.assign(parameters, parameters + head.parameter_bytes);

@@ -38,6 +38,18 @@ struct cuda_machine final : private print_observer {
   host_queues queues;
   device_memory memory;
   unsigned launch_calls = 0;
+  /// A process that shares the GPU with others.
+  struct process_share {
+    std::string name;
+    unsigned sms = 0;  // on which its blocks may be at once
+    bool limited = false;
+  };
+  std::vector<process_share> processes;  // that have launched something
+  /// Notes a process, with the share that its environment gives it (CUDA_MPS_ACTIVE_THREAD_PERCENTAGE). Returns its
+  /// number as a client of the GPU, from 1 on.
+  unsigned join(const std::string& program, pid_t process);
+  /// The processes for metrics; none if there is only one, without a share.
+  [[nodiscard]] std::vector<client_metrics> clients() const;
   // Position of each launch in the order of the program's calls, by the driver's number.
   std::vector<unsigned> positions;
   std::map<std::string, std::string> sources;                   // PTX by file name
@@ -167,6 +179,7 @@ class cuda_session {
   remote_memory program_memory_;
   const program_mark mark_;
   std::string program_;
+  unsigned client_ = 0;  // its number among the machine's processes, and that of its family; 0: it has launched nothing
   std::vector<module_entry> modules_;
   std::map<unsigned, unsigned> targets_;              // compute capabilities, times ten, of the driver's modules
   std::map<unsigned, std::uint64_t> constant_bytes_;  // of the driver's modules

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// Processes of CUDA programs that share a GPU, as clients of it.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/system/common/json_text.h"
+#include "tests/system/cuda/cuda_program.h"
+
+namespace clients_programs_test {
+
+using json = nlohmann::json;
+
+/// Of a part of tests/system/cuda/programs/programs.cpp on a V100. `prefix`: words before the program.
+json metrics_of(const std::string& part, const std::string& prefix = "") {
+  const std::string program = HEDDLE_CUDA_PROGRAMS " " HEDDLE_SOURCE "/tests/system/cuda/kernels.fatbin " + part;
+  const auto o = cuda_runs::exec(prefix + program, "--quiet --gpu v100 --metrics m.json");
+  EXPECT_EQ(o.code, 0) << o.err;
+  return json::parse(cuda_runs::content(cuda_runs::place_of_test() / "m.json"));
+}
+
+TEST(client_programs, processes_are_clients) {
+  const json m = metrics_of("forks");
+  ASSERT_EQ(m.at("clients").size(), 3u);
+  std::uint64_t instructions = 0, launches = 0;
+  for (const json& c : m["clients"]) {
+    instructions += c["inst_executed"].get<std::uint64_t>();
+    launches += c["launches"].get<std::uint64_t>();
+    EXPECT_EQ(c["sms"], 80);
+  }
+  std::uint64_t of_sms = 0;
+  for (const json& sm : m["sms"]) of_sms += sm["inst_executed"].get<std::uint64_t>();
+  EXPECT_EQ(instructions, of_sms);
+  EXPECT_EQ(launches, m["kernels"].size());
+}
+
+TEST(client_programs, one_process_has_no_share_and_no_entry) {
+  EXPECT_FALSE(metrics_of("vectors").contains("clients"));
+}
+
+TEST(client_programs, have_the_share_that_their_environment_gives) {
+  const json m = metrics_of("vectors", "env CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=2 ");
+  ASSERT_EQ(m.at("clients").size(), 1u);
+  EXPECT_EQ(m["clients"][0]["sms"], 2);  // 1.6 of 80, rounded up
+  EXPECT_LE(m["clients"][0]["most_sms"], 2);
+  EXPECT_GE(m["clients"][0]["most_sms"], 1);
+}
+
+}  // namespace clients_programs_test
