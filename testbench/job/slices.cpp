@@ -117,6 +117,18 @@ class divider {
   std::vector<std::pair<unsigned, unsigned>> channels_;  // given: first and count
 };
 
+// A slice's part of the memory, as its profile's name says it.
+void check_capacity(const gpu_config& config, const job& j, const gpu_slice& s, unsigned partition, unsigned channels) {
+  constexpr std::uint64_t mebibyte = 1u << 20;
+  const std::uint64_t capacity = config.memory.capacity_mib * mebibyte / config.memory.channels * channels;
+  std::uint64_t bytes = 0;  // no overflow: all buffers fit this machine's memory
+  for (const buffer& b : j.buffers)
+    if (partition_of(j, b.client) == partition) bytes += b.bytes;
+  if (bytes > capacity)
+    refuse(s.where, "slice '" + s.name + "': the buffers of its clients have " + grouped(bytes) +
+                        " bytes, its part of the memory " + grouped(capacity));
+}
+
 }  // namespace
 
 gpu_config divided(gpu_config config, const job& j) {
@@ -129,7 +141,10 @@ gpu_config divided(gpu_config config, const job& j) {
            config.gpu.name + " empties the whole L2 when a launch ends (l2.flush_at_completion): it has no slices");
   std::vector<gpu_partition> partitions;
   divider d(config);
-  for (const gpu_slice& s : j.slices) partitions.push_back(d.next(s));
+  for (const gpu_slice& s : j.slices) {
+    partitions.push_back(d.next(s));
+    check_capacity(config, j, s, static_cast<unsigned>(partitions.size()), partitions.back().channels);
+  }
   config.partitions = std::move(partitions);
   return config;
 }

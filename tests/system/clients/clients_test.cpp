@@ -217,16 +217,21 @@ json part_of(const result& r, std::size_t client) {
   return part;
 }
 
-void expect_isolation(const json& slices, const std::string& options) {
+void expect_isolation(const json& slices, const std::string& options, const json& preempt = json::array()) {
+  const auto sliced_job = [&](const std::vector<work>& all) {
+    json job = sliced(all, slices);
+    job["preempt"] = preempt;
+    return job;
+  };
   const work own = {"a", 100, 40};
-  const result beside = run(sliced({own, {"b", 300, 60}}, slices), options);
+  const result beside = run(sliced_job({own, {"b", 300, 60}}), options);
   ASSERT_EQ(beside.code, 0) << beside.err;
   expect_results({own, {"b", 300, 60}});
   const json part = part_of(beside, 0);
-  const result little = run(sliced({{"b", 1, 1}, own}, slices), options);
+  const result little = run(sliced_job({{"b", 1, 1}, own}), options);
   ASSERT_EQ(little.code, 0) << little.err;
   EXPECT_TRUE(part_of(little, 0) == part) << part["cycles"] << " and " << part_of(little, 0)["cycles"];
-  const result alone = run(sliced({own}, slices), options);
+  const result alone = run(sliced_job({own}), options);
   ASSERT_EQ(alone.code, 0) << alone.err;
   EXPECT_TRUE(part_of(alone, 0) == part) << part["cycles"] << " and " << part_of(alone, 0)["cycles"];
 }
@@ -234,6 +239,8 @@ void expect_isolation(const json& slices, const std::string& options) {
 TEST(clients, of_slices_do_not_disturb_each_other) {
   expect_isolation({{"left", "3g.20gb"}, {"right", "4g.20gb"}}, "--gpu a100");
   expect_isolation({{"left", "1g.10gb"}, {"right", "3g.40gb"}}, "--gpu h100");
+  expect_isolation({{"left", "2g.10gb"}, {"right", "4g.20gb"}}, "--gpu a100",
+                   {{{"at_cycle", 3000}, {"mode", "switch"}, {"resume_after", 1500}}});
   expect_isolation({{"left", {{"sms", 5}, {"channels", 2}}}, {"right", {{"sms", 10}, {"channels", 5}}}},
                    "--gpu gtx1080");
 }
@@ -321,6 +328,14 @@ TEST(clients, bad_input_is_refused_in_one_line) {
     EXPECT_NE(o.first_line().find(r.message), std::string::npos) << o.err;
     EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << o.err;
   }
+}
+
+TEST(clients, have_buffers_that_fit_their_slice) {
+  json job = sliced(two, {{"left", "1g.5gb"}, {"right", "4g.20gb"}});
+  job["buffers"]["more"] = {{"bytes", 6000000000}, {"client", "a"}};
+  const result r = run(job, "--gpu a100");
+  EXPECT_EQ(r.code, 2);
+  EXPECT_NE(r.err.find("slice 'left': the buffers of its clients have"), std::string::npos) << r.err;
 }
 
 TEST(clients, use_their_own_buffers_only) {
