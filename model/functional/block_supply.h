@@ -23,11 +23,11 @@ class block_supply {
     std::uint64_t end = 0;
   };
 
-  /// A new launch of `total` clusters, taken by so many at a time.
-  void open(std::uint64_t total, std::uint64_t at_once) {
+  /// A new launch of `total` clusters, those from `first` on, taken by so many at a time.
+  void open(std::uint64_t first, std::uint64_t total, std::uint64_t at_once) {
     total_ = total;
     at_once_ = at_once;
-    next_.store(0, std::memory_order_relaxed);
+    next_.store(first, std::memory_order_relaxed);
     lowest_.store(none, std::memory_order_relaxed);
     stopped_.store(false, std::memory_order_relaxed);
     returned_.clear();

@@ -44,8 +44,9 @@ struct functional_block {
   bool ended = false;                            // all its threads have exited
   std::vector<std::uint32_t> registers;          // of all warps, with padding for alignment
   std::vector<std::uint8_t> local;
-  unsigned slot = 0;  // which of the chip's block slots it uses
-  bool spun = false;  // its warps were spinning at the end of the last visit
+  std::uint64_t executed = 0;  // warp instructions
+  unsigned slot = 0;           // which of the chip's block slots it uses
+  bool spun = false;           // its warps were spinning at the end of the last visit
   /// The visit ends, so that others that spin go on first.
   bool yields = false;
 };

@@ -28,7 +28,8 @@ functional_executor::functional_executor(const gpu_config& config, functional_me
                                          const address_ranges& ranges, program_services& services)
     : config_(config), rules_(config), memory_below_(memory), memory_(memory), ranges_(ranges), services_(services) {}
 
-functional_executor::outcome functional_executor::execute(const resident_launch& launch, std::uint64_t cycle) {
+functional_executor::outcome functional_executor::execute(const resident_launch& launch, std::uint64_t cycle,
+                                                          std::uint64_t from) {
   clock_ = std::max(cycle, clock_ + executed_);
   const functional_memory::hold held(
       memory_below_, memory_below_.any_distant() && (observer_ == nullptr || !observer_->others_may_write()));
@@ -36,10 +37,11 @@ functional_executor::outcome functional_executor::execute(const resident_launch&
   if (!p) p = std::make_unique<functional_program>(launch.decoded, watcher_ != nullptr);
   p->follow(false);
   const std::uint64_t total = launch.grid.count() / launch.cluster_blocks();
-  const bool shares = p->independent_blocks && threads_ > 1 && total > 1;
+  const std::uint64_t left = total - from;
+  const bool shares = p->independent_blocks && threads_ > 1 && left > 1;
   begin(launch, *p, own_supply_);
-  own_supply_.open(total,
-                   shares ? std::clamp<std::uint64_t>(total / (threads_ * ranges_per_thread), 1, most_at_once) : total);
+  own_supply_.open(from, total,
+                   shares ? std::clamp<std::uint64_t>(left / (threads_ * ranges_per_thread), 1, most_at_once) : total);
   if (watcher_ != nullptr) watcher_->launch_begins(launch, memory_, rules_.per_thread);
   outcome o;
   try {
@@ -62,6 +64,7 @@ functional_executor::outcome functional_executor::execute(const resident_launch&
   }
   end_launch();
   o.warp_instructions = executed_;
+  o.most_of_block = most_of_block_;
   return o;
 }
 
@@ -79,7 +82,7 @@ void functional_executor::begin(const resident_launch& launch, functional_progra
   d.barriers = launch.program->barriers;
   d.carveout_percent = launch.carveout_percent;
   blocks_per_sm_ = std::max(1u, compute(config_, d).blocks_per_sm);
-  executed_ = 0;
+  executed_ = most_of_block_ = 0;
   next_ = {};
   wanted_ = 1;
   next_slot_ = 0;
@@ -147,9 +150,16 @@ bool functional_executor::is_to_stop() {
 
 // A visit. The failure of an independent block ends the launch for the blocks with higher numbers alone.
 bool functional_executor::attempt(block& b) {
-  if (!apart_) return visit(b);
+  const std::uint64_t before = executed_;
+  const auto visited = [&] {
+    const bool ended = visit(b);
+    b.executed += executed_ - before;
+    most_of_block_ = std::max(most_of_block_, b.executed);
+    return ended;
+  };
+  if (!apart_) return visited();
   try {
-    return visit(b);
+    return visited();
   } catch (functional_failure& f) {
     supply_->fail(b.cluster_number, std::move(f));
     return false;
@@ -218,6 +228,7 @@ void functional_executor::start(block& b, std::uint64_t number) {
   const unsigned warps = l.warps_per_block(), threads = l.threads_per_block();
   const simt::dim3& g = l.grid;
   b.number = b.cluster_number = number;
+  b.executed = 0;
   b.context.launch = &l;
   b.context.index = {static_cast<std::uint32_t>(number % g.x), static_cast<std::uint32_t>(number / g.x % g.y),
                      static_cast<std::uint32_t>(number / g.x / g.y)};

@@ -48,10 +48,12 @@ class functional_executor {
     fault_details details;
     failure_cause cause;
     std::uint64_t warp_instructions = 0;  // of a failed launch: 0
+    std::uint64_t most_of_block = 0;      // warp instructions of one block, at most
   };
-  /// Executes the launch to its end. Clocks that programs read start at `cycle`, or where the last launch left them if
-  /// that is later, and count one cycle per instruction.
-  outcome execute(const resident_launch& launch, std::uint64_t cycle);
+  /// Executes the launch to its end, without its first clusters, as many as `from`; a block without a cluster is one.
+  /// Clocks that programs read start at `cycle`, or where the last launch left them if that is later, and count one
+  /// cycle per instruction.
+  outcome execute(const resident_launch& launch, std::uint64_t cycle, std::uint64_t from = 0);
 
   /// Launches may be ended by `observer` from now on; null: none.
   void observe(functional_observer* observer) { observer_ = observer; }
@@ -194,15 +196,16 @@ class functional_executor {
   std::vector<std::unique_ptr<block>> spare_;  // for reuse of their storage
   std::vector<std::unique_ptr<functional_cluster>> clusters_;
   block_supply* supply_ = nullptr;
-  block_supply::range next_;    // clusters taken from the supply, but not begun
-  std::uint64_t wanted_ = 1;    // resident blocks
-  unsigned next_slot_ = 0;      // of the chip, for a further resident block
-  bool apart_ = false;          // its blocks are independent
-  bool concurrent_ = false;     // other threads execute blocks of it
-  std::uint64_t pause_at_ = 0;  // warp instructions after which run_blocks() returns
-  std::thread::id caller_;      // that began the launch
-  std::uint64_t executed_ = 0;  // warp instructions
-  std::uint64_t clock_ = 0;     // at the start of the launch
+  block_supply::range next_;         // clusters taken from the supply, but not begun
+  std::uint64_t wanted_ = 1;         // resident blocks
+  unsigned next_slot_ = 0;           // of the chip, for a further resident block
+  bool apart_ = false;               // its blocks are independent
+  bool concurrent_ = false;          // other threads execute blocks of it
+  std::uint64_t pause_at_ = 0;       // warp instructions after which run_blocks() returns
+  std::thread::id caller_;           // that began the launch
+  std::uint64_t executed_ = 0;       // warp instructions
+  std::uint64_t most_of_block_ = 0;  // of one block
+  std::uint64_t clock_ = 0;          // at the start of the launch
   unsigned bad_lane_ = 0;
   /// The meeting that was reported last.
   struct known_meeting {

@@ -88,6 +88,7 @@ void functional_executor::run_share() {
 
 void functional_executor::take_over(functional_executor& helper) {
   executed_ += helper.executed_;
+  most_of_block_ = std::max(most_of_block_, helper.most_of_block_);
   std::move(helper.resident_.begin(), helper.resident_.end(), std::back_inserter(resident_));
   std::move(helper.clusters_.begin(), helper.clusters_.end(), std::back_inserter(clusters_));
   helper.end_launch();

@@ -184,6 +184,14 @@ ptx::parsed_modules& gpu::parsed_modules() { return parts_->host.parsed_modules(
 
 void gpu::observe(functional_observer& observer) { parts_->host.functional().observe(&observer); }
 
+void sample_blocks(gpu& chip, double error) {
+  chip.parts_->cwd->sample_blocks(error, [&p = *chip.parts_] {
+    double sum = 0;
+    for (const l2_cache& s : p.slices) sum += s.share_in_use();
+    return sum / static_cast<double>(p.slices.size());
+  });
+}
+
 void gpu::sanitize(sanitizer& sanitizer) { parts_->host.sanitize(sanitizer); }
 
 const gpu_config& gpu::config() const { return parts_->config; }

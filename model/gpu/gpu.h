@@ -106,6 +106,9 @@ class gpu : public sc_core::sc_module {
 
   void trace(sc_core::sc_trace_file* file) const override;
 
+  /// Call before the first launch. Blocks of launches are left out from the simulation, and executed functionally, once
+  /// the others tell the launch's cycles with a relative error below `error`.
+  friend void sample_blocks(gpu& chip, double error);
   /// The state can be described now: all SMs are in step, and nothing is in flight that has no description (a flush of
   /// the L2, a fault, a reset, requests that a protocol monitor or a random delay holds).
   friend bool has_image(const gpu& chip);
@@ -125,6 +128,7 @@ class gpu : public sc_core::sc_module {
   std::unique_ptr<gpu_parts> parts_;
 };
 
+void sample_blocks(gpu& chip, double error);
 bool has_image(const gpu& chip);
 void exchange(gpu& chip, state_image& image);
 

@@ -181,14 +181,8 @@ struct gpu_parts final : lookahead, host_supervisor, lost_write_observer, quiet_
     if (stuck()) host.report_stuck();
     else listen();
   }
-  /// Sees to it that a memory outside that never answers is reported, though other parts of the simulation go on.
-  void listen();
   /// Called at silence_due.
   void end_listening();
-  void stop_listening() {
-    listens = false;
-    silence_due.cancel();
-  }
 
   enum class flush_reason : std::uint8_t { completion, host, reset };
   /// A flush of all slices.
@@ -243,6 +237,14 @@ struct gpu_parts final : lookahead, host_supervisor, lost_write_observer, quiet_
   [[nodiscard]] std::unique_ptr<grid_distributor> make_cwd() {
     if (own.cwd) return own.cwd("cwd", core, config, host);
     return std::make_unique<compute_work_distributor>("cwd", core, config, host);
+  }
+
+ private:
+  /// Sees to it that a memory outside that never answers is reported, though other parts of the simulation go on.
+  void listen();
+  void stop_listening() {
+    listens = false;
+    silence_due.cancel();
   }
 };
 

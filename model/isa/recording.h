@@ -77,6 +77,8 @@ class recorded_block {
   virtual ~recorded_block() = default;
   /// Coordinates in the grid.
   [[nodiscard]] virtual const std::uint32_t* index() const = 0;
+  /// Number of records of all its warps.
+  [[nodiscard]] virtual std::uint64_t records() const = 0;
   /// The segment that holds the warp's record at `position` and those after it; null if the warp has no such record.
   /// Throws if it cannot be loaded.
   [[nodiscard]] virtual std::shared_ptr<const recorded_segment> segment(std::uint32_t warp,

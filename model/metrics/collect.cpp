@@ -78,10 +78,10 @@ void fill_instructions(kernel_metrics& k, const issue_totals& c) {
 }
 
 // Causes of warp slots that the launch left empty, as counted by the SMs; docs/use/metrics.md defines each cause.
-void fill_lost_occupancy(kernel_metrics& k, const gpu& g, const resident_launch& l) {
+void fill_lost_occupancy(kernel_metrics& k, const gpu& g, const resident_launch& l, std::uint64_t blocks_simulated) {
   const double full = static_cast<double>(g.sm_count()) * k.blocks_per_sm;
   const double block_warps = l.warps_per_block();
-  const double last_wave = std::fmod(static_cast<double>(k.blocks), full);
+  const double blocks = static_cast<double>(blocks_simulated), last_wave = std::fmod(blocks, full);
   double ended = 0, latency = 0, others = 0, empty = 0, never = 0, block_cycles = 0, active = 0;
   for (unsigned i = 0; i < g.sm_count(); ++i) {
     const launch_occupancy& o = g.sm_at(i).resource_manager.occupancy.of(l.launch_id);
@@ -96,9 +96,8 @@ void fill_lost_occupancy(kernel_metrics& k, const gpu& g, const resident_launch&
                         (o.most_blocks - o.arrived) * block_warps * static_cast<double>(o.active_cycles));
   }
   double few = 0, partial = 0;
-  if (static_cast<double>(k.blocks) < full) few = never;
-  else if (last_wave != 0)
-    partial = std::min(empty, (full - last_wave) * block_warps * block_cycles / static_cast<double>(k.blocks));
+  if (blocks < full) few = never;
+  else if (last_wave != 0) partial = std::min(empty, (full - last_wave) * block_warps * block_cycles / blocks);
   const double slots = active * g.config().sm.max_warps;
   k.waves = ratio(static_cast<double>(k.blocks), full);
   k.lost.imbalance_within_blocks = ratio(ended, slots);
@@ -128,9 +127,7 @@ void fill_occupancy_over_time(kernel_metrics& k, const gpu& g, std::uint32_t lau
   }
 }
 
-kernel_metrics kernel_of(const gpu& g, const grid_record& grid, energy_account& energy, program_texts* texts) {
-  const resident_launch& l = *grid.launch;
-  kernel_metrics k;
+void fill_shape(kernel_metrics& k, const resident_launch& l) {
   k.name = l.program->kernel;
   k.launch = l.launch_id;
   k.stream = l.stream;
@@ -142,6 +139,12 @@ kernel_metrics kernel_of(const gpu& g, const grid_record& grid, energy_account& 
     to[i][1] = dims[i].y;
     to[i][2] = dims[i].z;
   }
+}
+
+kernel_metrics kernel_of(const gpu& g, const grid_record& grid, energy_account& energy, program_texts* texts) {
+  const resident_launch& l = *grid.launch;
+  kernel_metrics k;
+  fill_shape(k, l);
   k.registers_per_thread = l.program->registers;
   k.shared_bytes_per_block = l.shared_bytes;
   k.blocks = grid.blocks();
@@ -150,6 +153,13 @@ kernel_metrics kernel_of(const gpu& g, const grid_record& grid, energy_account& 
   k.cycles = k.end_cycle - k.start_cycle;
   k.ended = grid.finished && !grid.terminated;
   if (grid.terminated) k.failed = "the host has ended it";
+  if (grid.sampler != nullptr && k.ended)
+    k.sampled = {true,
+                 grid.sample.simulated_blocks,
+                 grid.sample.cycles,
+                 grid.sample.error,
+                 block_sample::confidence,
+                 grid.sample.steady_from};
   const occupancy_result o = compute(g.config(), demand_of(l));
   k.theoretical_occupancy = o.theoretical_occupancy;
   k.blocks_per_sm = o.blocks_per_sm;
@@ -164,7 +174,7 @@ kernel_metrics kernel_of(const gpu& g, const grid_record& grid, energy_account& 
     k.max_active_clusters = max_active_clusters(g.config(), o.blocks_per_sm, l.cluster_blocks());
   }
   k.launch_cycles = k.start_cycle + g.config().cwd.launch_latency_cycles - std::min(k.start_cycle, grid.ready_cycle);
-  fill_lost_occupancy(k, g, l);
+  fill_lost_occupancy(k, g, l, k.blocks - grid.left_out);
   fill_occupancy_over_time(k, g, l.launch_id);
   launch_sums s = sums_of(g, l.launch_id);
   s.cycles = static_cast<double>(k.cycles);
@@ -265,6 +275,21 @@ run_metrics collect(const gpu& g, energy_account& energy, detail how_much) {
   for (unsigned i = 0; i < g.sm_count(); ++i) r.sms.push_back(sm_of(g, i));
   if (g.config().energy.account) r.energy = energy.of_run(energies_of(r.kernels), g.cycle());
   return r;
+}
+
+sampled_metrics sampled_of(const run_metrics& m) {
+  sampled_metrics all;
+  all.cycles = static_cast<double>(m.cycles);
+  double squares = 0;
+  for (const kernel_metrics& k : m.kernels) {
+    if (!k.sampled.known) continue;
+    all.known = true;
+    all.confidence = k.sampled.confidence;
+    all.cycles += k.sampled.cycles - static_cast<double>(k.cycles);
+    squares += std::pow(k.sampled.error * k.sampled.cycles, 2);
+  }
+  all.error = ratio(std::sqrt(squares), all.cycles);
+  return all;
 }
 
 run_progress progress_of(const gpu& g) {

@@ -132,6 +132,15 @@ void write_line_memory(json_writer& w, const line_metrics& l) {
   w.end_object();
 }
 
+void write_sampled(json_writer& w, const kernel_metrics& k) {
+  const sampled_metrics& s = k.sampled;
+  w.key("sampled").begin_object();
+  w.member("blocks", k.blocks).member("simulated_blocks", s.simulated_blocks);
+  w.member("cycles", static_cast<std::uint64_t>(std::llround(s.cycles))).member("error", s.error);
+  w.member("confidence", s.confidence).member("steady_from", s.steady_from);
+  w.end_object();
+}
+
 void write_kernel(json_writer& w, const kernel_metrics& k, std::vector<part_joules>& parts) {
   w.begin_object();
   w.member("name", k.name).member("launch", k.launch).member("stream", k.stream);
@@ -147,6 +156,7 @@ void write_kernel(json_writer& w, const kernel_metrics& k, std::vector<part_joul
   w.member("blocks", k.blocks).member("warps", k.warps);
   w.member("start_cycle", k.start_cycle).member("end_cycle", k.end_cycle).member("cycles", k.cycles);
   if (!k.failed.empty()) w.member("failed", k.failed);
+  if (k.sampled.known) write_sampled(w, k);
   w.member("theoretical_occupancy", k.theoretical_occupancy).member("blocks_per_sm", k.blocks_per_sm);
   write_list(w, "occupancy_limiters", k.occupancy_limiters);
   w.member("waves", k.waves).member("launch_cycles", k.launch_cycles);
@@ -346,6 +356,11 @@ std::string to_json(const run_metrics& m) {
   if (m.snapshot) w.member("snapshot_cycle", m.cut_cycle);
   write_gpu(w, m.config);
   w.member("cycles", m.cycles);
+  if (const sampled_metrics s = sampled_of(m); s.known) {
+    w.key("sampled").begin_object();
+    w.member("cycles", static_cast<std::uint64_t>(std::llround(s.cycles))).member("error", s.error);
+    w.member("confidence", s.confidence).end_object();
+  }
   std::vector<part_joules> parts;
   w.key("kernels").begin_array();
   for (const auto& k : m.kernels) {

@@ -157,6 +157,16 @@ struct register_spills {
   std::string limit_of;     // ".maxnreg", ".minnctapersm", ".maxntid", ".reqntid", "registers_per_thread" or "chip"
 };
 
+/// What the simulated blocks of a launch tell of all its blocks, if blocks may be left out (gpu::sample_blocks).
+struct sampled_metrics {
+  bool known = false;
+  std::uint64_t simulated_blocks = 0;
+  double cycles = 0;  // of the whole launch, estimated
+  double error = 0;   // half of the interval, relative to `cycles`
+  double confidence = 0;
+  std::uint64_t steady_from = 0;  // blocks that had ended by then
+};
+
 /// One kernel launch. start_cycle: its first block is placed on an SM; end_cycle: the CWD receives the completion of
 /// its last block.
 struct kernel_metrics {
@@ -178,8 +188,9 @@ struct kernel_metrics {
   std::uint64_t start_cycle = 0;
   std::uint64_t end_cycle = 0;
   std::uint64_t cycles = 0;
-  bool ended = true;   // false: the run was over before it had completed
-  std::string failed;  // then: the program's failure that ended the run; empty: none
+  bool ended = true;        // false: the run was over before it had completed
+  std::string failed;       // then: the program's failure that ended the run; empty: none
+  sampled_metrics sampled;  // then all else is of the simulated blocks, but `blocks` and `waves`
   double theoretical_occupancy = 0;
   std::uint32_t blocks_per_sm = 0;
   std::vector<std::string> occupancy_limiters;
@@ -301,5 +312,9 @@ struct run_metrics {
   std::vector<source_lines> sources;  // what the kernels' lines are lines of, if the caller has it
   host_metrics host;
 };
+
+/// Of the whole run, as far as its launches are known. Launches that leave blocks out run alone, and their errors are
+/// independent of each other.
+sampled_metrics sampled_of(const run_metrics& m);
 
 }  // namespace heddle

@@ -212,6 +212,7 @@ std::uint64_t resource_manager::release_warp(unsigned warp, bool stores_left, st
   returned_.push_back({cycle + config_.cwd.dispatch_latency_cycles, std::move(b.allocation)});
   cta_transaction& t = *b.transaction;
   t.stores_left = b.unsettled != 0;
+  t.executed = b.executed;
   block_counts* const counts = std::exchange(b.context.counts, nullptr);
   if (t.stores_left) unsettled_.push_back({sequence, &t, b.unsettled, counts});
   else if (counts != nullptr) counts->owner()->end_block(*counts);

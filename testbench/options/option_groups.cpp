@@ -40,6 +40,13 @@ void add_simulation_options(option_parser& p) {
       "SIGUSR1 writes a snapshot of the metrics, and the run continues.");
 }
 
+void add_block_sampling(option_parser& p) {
+  p.value(
+      "sample-blocks", "PERCENT",
+      "simulate only as many blocks of a launch as tell its cycles with an error of at most PERCENT (confidence 95 %); "
+      "the others are executed functionally, those of a trace are left out");
+}
+
 void add_record(option_parser& p) {
   p.group("Traces");
   p.value("record", "DIR",

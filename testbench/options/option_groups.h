@@ -18,6 +18,8 @@ void add_shared_bytes(option_parser& p, const char* help);
 void add_carveout(option_parser& p);
 /// What run and view simulate instead of a job file.
 void add_launch(option_parser& p);
+/// Of commands that simulate a run for its results, not for a view.
+void add_block_sampling(option_parser& p);
 /// Of commands whose run can be resumed.
 void add_checkpoints(option_parser& p);
 

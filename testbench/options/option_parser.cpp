@@ -239,6 +239,13 @@ std::uint64_t option_parser::number(const std::string& option, std::uint64_t lea
   return value;
 }
 
+double option_parser::percentage(const std::string& option) const {
+  double value = 0;
+  if (!parse_percentage(text(option), value))
+    fail(written(option) + ": got '" + printable(text(option)) + "', expected a percentage between 0 and 100");
+  return value;
+}
+
 std::size_t option_parser::choice(const std::string& option) const {
   const std::vector<std::string> names = split(find(option)->meaning, '|');
   const auto found = std::find(names.begin(), names.end(), text(option));

@@ -63,6 +63,8 @@ class option_parser {
   /// All that was given in words of one form: --name, --name=VALUE, then "--" and the positional arguments.
   [[nodiscard]] std::vector<std::string> words() const;
   [[nodiscard]] std::uint64_t number(const std::string& option, std::uint64_t least, std::uint64_t most) const;
+  /// "2" or "2%" as 0.02, between 0 and 1.
+  [[nodiscard]] double percentage(const std::string& option) const;
   /// The index of the given value in the option's meaning ("auto|always|never").
   [[nodiscard]] std::size_t choice(const std::string& option) const;
   /// The option as the user wrote it: "--gpu".

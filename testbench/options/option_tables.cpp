@@ -21,6 +21,7 @@ option_parser options_of_run() {
   add_sanitizer(p);
   add_record(p);
   add_simulation_options(p);
+  add_block_sampling(p);
   add_checkpoints(p);
   p.group("Processes that share the GPU");
   p.flag("interference",
@@ -100,6 +101,7 @@ option_parser options_of_exec() {
   add_sanitizer(p);
   add_record(p);
   add_simulation_options(p);
+  add_block_sampling(p);
   p.group("Memory");
   p.flag(
       "exact-bounds",
@@ -133,6 +135,7 @@ option_parser options_of_replay() {
   p.value("trace-memory", "MIB",
           "for blocks of traces (default: 192); blocks for which there is no room run from a temporary file");
   add_simulation_options(p);
+  add_block_sampling(p);
   add_checkpoints(p);
   p.example("replay traces/kernelslist.g --gpu v100 --metrics out.json", "what a tracer has recorded, on a V100");
   return p;

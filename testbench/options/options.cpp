@@ -8,6 +8,7 @@
 
 #include "heddle/config/error.h"
 #include "heddle/config/message.h"
+#include "testbench/options/exclusive_options.h"
 #include "testbench/options/host_cores.h"
 #include "testbench/options/option_tables.h"
 #include "testbench/text/shell_words.h"
@@ -149,18 +150,6 @@ void read_choice(const option_parser& p, launch_choice& c) {
   }
 }
 
-void read_checkpoints(const option_parser& p, run_options& o) {
-  if (p.has("checkpoint-every")) o.checkpoint_every = p.number("checkpoint-every", 1, std::uint64_t{1} << 63);
-  if (!p.has("checkpoint") && p.has("checkpoint-every")) p.fail("--checkpoint-every belongs to --checkpoint");
-  if (!p.has("checkpoint")) return;
-  if (o.sanitizes) p.fail("--checkpoint and --sanitize exclude each other");
-  if (!o.record_folder.empty()) p.fail("--checkpoint and --record exclude each other");
-  if (!o.vcd_file.empty() || !o.timeline_file.empty() || !o.pipeline_file.empty())
-    p.fail("--checkpoint excludes --vcd, --timeline and --pipeline, whose files would begin in the middle");
-  o.checkpoint_file = p.text("checkpoint");
-  o.words = p.words();
-}
-
 // The words that `heddle view` takes for the same run.
 std::string view_of(const option_parser& p) {
   std::string text = "heddle view";
@@ -251,6 +240,7 @@ bool parse_run(const std::vector<std::string>& arguments, run_options& o, std::s
   read_gpu_options(p, o.gpu, o.overrides);
   read_simulation_options(p, o);
   read_checkpoints(p, o);
+  read_block_sampling(p, o);
   o.view = view_of(p);
   return false;
 }
@@ -297,6 +287,7 @@ bool parse_replay(const std::vector<std::string>& arguments, run_options& o, std
   read_gpu_options(p, o.gpu, o.overrides);
   read_simulation_options(p, o);
   read_checkpoints(p, o);
+  read_block_sampling(p, o);
   return false;
 }
 
@@ -320,6 +311,7 @@ bool parse_exec(const std::vector<std::string>& arguments, run_options& o, std::
   read_sanitizer(p, o);
   read_gpu_options(p, o.gpu, o.overrides);
   read_simulation_options(p, o);
+  read_block_sampling(p, o);
   return false;
 }
 

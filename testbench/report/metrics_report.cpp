@@ -219,6 +219,8 @@ std::string title_of(const std::string& name, const json& content) {
            ": what ran until then)";
   if (content.contains("snapshot_cycle"))
     return name + " (snapshot in cycle " + cycle("snapshot_cycle") + ": the run went on)";
+  if (content.contains("sampled"))
+    return name + " (of the blocks that were simulated: the cycles of all are under \"sampled\" in the metrics)";
   return name;
 }
 

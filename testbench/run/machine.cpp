@@ -77,6 +77,7 @@ machine::machine(const run_options& o, const gpu_config& config, std::uint64_t f
       irq_("irq"),
       intervals_(gpu_, ledger()) {
   if (sanitizer_) gpu_.sanitize(*sanitizer_);
+  if (o.sample_error > 0) sample_blocks(gpu_, o.sample_error);
   driver_.host_socket.bind(gpu_.host_socket);
   gpu_.irq(irq_);
   driver_.irq(irq_);

@@ -182,6 +182,8 @@ void check_result_files(const run_options& o, const job& j, file_roles roles) {
     run_recorder::check(o.record_folder);
     check_recordable(j);
   }
+  if (o.sample_error > 0 && !j.preemptions.empty())
+    refuse(j.preemptions[0].where, "--sample-blocks: blocks that leave their SMs tell nothing of the others' time");
   if (!o.metrics_file.empty()) roles.add_output(o.metrics_file, "--metrics");
   if (!o.checkpoint_file.empty()) roles.add_output(o.checkpoint_file, "--checkpoint");
   if (!o.report_file.empty()) roles.add_output(o.report_file, "--report");

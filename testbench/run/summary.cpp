@@ -198,6 +198,11 @@ void write_energy(page& p, const energy_metrics& e, const gpu_config& c) {
                                                        : ": the clock follows the power an interval late"));
 }
 
+std::string estimate_text(const sampled_metrics& s) {
+  const std::string cycles = grouped(static_cast<std::uint64_t>(std::llround(s.cycles))) + " cycles";
+  return s.error > 0 ? fmt::format("about {} (+- {:.1f} %)", cycles, 100 * s.error) : cycles;
+}
+
 void write_kernel(page& p, const kernel_metrics& k, const gpu_config& c) {
   const double seconds =
       k.energy.capped() ? k.energy.seconds : static_cast<double>(k.cycles) / (c.gpu.core_clock_mhz * 1e6);
@@ -205,6 +210,9 @@ void write_kernel(page& p, const kernel_metrics& k, const gpu_config& c) {
                       c.gpu.name));
   p.line("kernel cycles", fmt::format("{} = {} at {:.6g} MHz", grouped(k.cycles), duration(seconds),
                                       k.energy.capped() ? k.energy.mean_clock_mhz : c.gpu.core_clock_mhz));
+  if (k.sampled.known)
+    p.line("whole launch", fmt::format("{}, {} of {} blocks simulated", estimate_text(k.sampled),
+                                       grouped(k.sampled.simulated_blocks), grouped(k.blocks)));
   if (const unsigned launch = c.cwd.launch_overhead_cycles; launch != 0)
     p.line("as profiled",
            fmt::format("{} elapsed cycles, {} of them for the launch", grouped(k.cycles + launch), launch));
@@ -229,6 +237,12 @@ void write_kernel(page& p, const kernel_metrics& k, const gpu_config& c) {
   p.gap();
 }
 
+// Where blocks were left out, the estimate for all.
+std::string kernel_cycles(const kernel_metrics& k) {
+  if (!k.sampled.known || k.sampled.error <= 0) return grouped(k.cycles);
+  return "~" + grouped(static_cast<std::uint64_t>(std::llround(k.sampled.cycles)));
+}
+
 void write_table(page& p, const run_metrics& m) {
   p.title(fmt::format("{} launches on {}", m.kernels.size(), m.config.gpu.name));
   p.line("kernel", fmt::format("{:<20}{:>12}{:>14}{:>8}{:>8}", "", "blocks", "kernel cycles", "IPC", "occup."));
@@ -238,7 +252,7 @@ void write_table(page& p, const run_metrics& m) {
     sum.add(k.warp_cycles.states);
     if (i >= kernels_listed) continue;
     p.line("", fmt::format("{:<20}{:>12}{:>14}{:>8.2f}{:>8.2f}", shortened(k.name, 19), grouped(k.blocks),
-                           grouped(k.cycles), k.metrics.ipc, k.metrics.achieved_occupancy));
+                           kernel_cycles(k), k.metrics.ipc, k.metrics.achieved_occupancy));
   }
   if (m.kernels.size() > kernels_listed)
     p.line("", fmt::format("and {} more; --metrics has them all", m.kernels.size() - kernels_listed));
@@ -305,6 +319,7 @@ std::string summary_text(const run_outcome& outcome, const text_style& style) {
   const double clock_mhz = m.energy.capped() ? m.energy.mean_clock_mhz : m.config.gpu.core_clock_mhz;
   p.line("job cycles", fmt::format("{} = {}, from the first launch to the last end", grouped(m.cycles),
                                    duration(static_cast<double>(m.cycles) / (clock_mhz * 1e6))));
+  if (const sampled_metrics s = sampled_of(m); s.known) p.line("with all blocks", estimate_text(s));
   if (m.kernels.size() > kernels_in_full) write_energy(p, m.energy, m.config);
   write_clients(p, m);
   write_preemptions(p, m);

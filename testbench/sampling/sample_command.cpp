@@ -41,7 +41,8 @@ launch_values values_in(const std::vector<std::string>& files) {
       if (!k.is_object() || !k.contains("launch") || !k["launch"].is_number_unsigned() || !k.contains("cycles") ||
           !k["cycles"].is_number())
         throw input_error(printable(file) + ": expected kernels with 'launch' and 'cycles'");
-      values[k["launch"].get<std::uint32_t>()] = k["cycles"].get<double>();
+      const json& whole = k.contains("sampled") ? k["sampled"] : k;  // of all blocks
+      values[k["launch"].get<std::uint32_t>()] = whole.value("cycles", k["cycles"].get<double>());
     }
   }
   return values;
@@ -76,7 +77,9 @@ class sample_run {
   int run() {
     if (options_.compare) return compared();
     if (options_.repeat != 0) return repeated();
-    sample drawn(strata_of(list_, options_.wanted), options_.wanted, options_.seed);
+    accuracy between = options_.wanted;  // launches
+    between.error -= options_.sample_error;
+    sample drawn(strata_of(list_, between), between, options_.seed);
     sample_outcome outcome{list_, drawn, options_.wanted, options_.seed, false, {}};
     if (!options_.results.empty()) {
       const launch_values values = values_in(options_.results);
@@ -97,14 +100,25 @@ class sample_run {
   void estimate_by(const sample& drawn, const launch_values& values, sample_outcome& outcome) const {
     outcome.estimate = estimate_of(drawn, values, options_.wanted.confidence);
     outcome.estimate.layers = layers_of(list_, drawn, values, options_.wanted.confidence);
+    widen(outcome.estimate);
     outcome.has_estimate = true;
+  }
+
+  // The errors of launches may all have the same sign.
+  void widen(workload_estimate& e) const {
+    const auto add = [this](estimate& of) { of.half_width += options_.sample_error * of.value; };
+    add(e.whole);
+    for (auto* const parts : {&e.kernels, &e.layers})
+      for (workload_estimate::part& p : *parts) add(p.of);
   }
 
   // As many launches more, round by round, as the deviations of those simulated ask for. Returns the exit code. No
   // estimate: they were submitted.
   int simulate(sample& drawn, sample_outcome& outcome) {
-    const trace_runs runs(list_,
-                          {options_.output, options_.gpu, options_.overrides, options_.sweep_words, options_.no_wait});
+    const trace_runs runs(list_, {options_.output, options_.gpu, options_.overrides, options_.sweep_words,
+                                  options_.sample_error, options_.no_wait});
+    accuracy between = options_.wanted;
+    between.error -= options_.sample_error;
     for (unsigned round = 0; round < most_rounds; ++round) {
       launch_values values;
       const int code = runs.simulate(drawn.chosen(), values);
@@ -112,7 +126,7 @@ class sample_run {
       estimate_by(drawn, values, outcome);
       const std::size_t before = drawn.size();
       if (outcome.estimate.whole.error() <= options_.wanted.error) return 0;
-      drawn.grow(sample_sizes(measured_strata(drawn, values), options_.wanted));
+      drawn.grow(sample_sizes(measured_strata(drawn, values), between));
       if (drawn.size() == before) break;
     }
     message_log::warning(fmt::format("the error is {}, not {}: --least asks for more launches of each stratum",

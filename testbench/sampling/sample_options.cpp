@@ -13,15 +13,8 @@ namespace {
 
 constexpr double usual_error = 2, usual_confidence = 95;  // percent
 
-// "2" or "2%".
 double percent_of(const option_parser& p, const char* option, double usual) {
-  if (!p.has(option)) return usual / 100;
-  std::string text = p.text(option);
-  if (ends(text, "%")) text.pop_back();
-  double value = 0;
-  if (!parse_float(text, value) || !(value > 0 && value < 100))
-    p.fail(p.written(option) + ": got '" + printable(p.text(option)) + "', expected a percentage between 0 and 100");
-  return value / 100;
+  return p.has(option) ? p.percentage(option) : usual / 100;
 }
 
 }  // namespace
@@ -47,6 +40,10 @@ option_parser options_of_sample() {
   p.value("output,o", "DIR", "simulate the traces, and keep results there; what it holds is not run again");
   p.value("gpu", "NAME|FILE.ini", "the machine (default: gtx1080)");
   p.values("set", "SECTION.KEY=VALUE", "override one parameter; repeatable");
+  p.value(
+      "sample-blocks", "PERCENT",
+      "simulate only so many blocks of each launch that the error of its cycles is at most PERCENT (heddle replay); a "
+      "part of --error");
   p.value("engine", "local|slurm", "processes on this machine (default), or job arrays of Slurm");
   p.value("jobs", "N", "launches at a time, as for heddle sweep");
   p.value("slurm-args", "\"...\"", "further arguments of sbatch");
@@ -97,6 +94,9 @@ bool parse_sample(const std::vector<std::string>& arguments, sample_options& o) 
       o.sweep_words.push_back(std::string("--") + option);
       o.sweep_words.push_back(p.text(option));
     }
+  if (p.has("sample-blocks")) o.sample_error = p.percentage("sample-blocks");
+  if (o.sample_error >= o.wanted.error) p.fail("--sample-blocks: expected less than --error, of which it is a part");
+  if (o.sample_error > 0 && o.output.empty()) p.fail("--sample-blocks belongs to --output");
   o.no_wait = p.has("no-wait");
   o.dry_run = p.has("dry-run");
   o.quiet = p.has("quiet");

@@ -25,6 +25,7 @@ struct sample_options {
   std::string gpu;
   std::vector<std::string> overrides;
   std::vector<std::string> sweep_words;  // for heddle sweep
+  double sample_error = 0;               // of each launch's cycles, by which blocks are left out; 0: none are
   bool no_wait = false;
   bool dry_run = false;
   bool quiet = false;

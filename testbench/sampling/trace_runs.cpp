@@ -49,8 +49,10 @@ void trace_runs::write_sweep(const std::vector<std::uint32_t>& launches) const {
   }
   std::string text = fmt::format(
       "; Written by heddle sample: the launches that were drawn from {}.\n[sweep]\nstore = {}/{}.sqlite\n"
-      "metrics = kernels.0.cycles\n[axes]\ngpu = {}\n",
-      one_line(list_.file), options_.folder, result_name, quoted(options_.gpu));
+      "metrics = {}\n{}[axes]\ngpu = {}\n",
+      one_line(list_.file), options_.folder, result_name, cycles_path(),
+      options_.sample_error > 0 ? fmt::format("sample_blocks = {}\n", 100 * options_.sample_error) : "",
+      quoted(options_.gpu));
   for (const std::string& o : options_.overrides) {
     const std::size_t equals = o.find('=');
     if (equals == std::string::npos) throw input_error("--set: got '" + printable(o) + "', expected SECTION.KEY=VALUE");
@@ -61,11 +63,15 @@ void trace_runs::write_sweep(const std::vector<std::uint32_t>& launches) const {
   files.commit();
 }
 
+std::string trace_runs::cycles_path() const {
+  return options_.sample_error > 0 ? "kernels.0.sampled.cycles" : "kernels.0.cycles";
+}
+
 launch_values trace_runs::read_results() const {
   const std::string file = options_.folder + "/" + result_name + ".csv";
   const csv_table table = read_csv(read_file(file, "the results"), file, [](const csv_row& r) { return r.has("id"); });
   const std::size_t trace = table.column("trace"), status = table.column("status"), reason = table.column("reason"),
-                    cycles = table.column("kernels.0.cycles");
+                    cycles = table.column(cycles_path());
   std::map<std::string, double> known;
   for (const csv_row& row : table.rows) {
     double value = 0;

@@ -17,6 +17,7 @@ struct trace_run_options {
   std::string gpu;
   std::vector<std::string> overrides;    // SECTION.KEY=VALUE
   std::vector<std::string> sweep_words;  // options of heddle sweep: engine, jobs, progress
+  double sample_error = 0;               // as run_options::sample_error
   bool no_wait = false;
 };
 
@@ -35,6 +36,7 @@ class trace_runs {
   [[nodiscard]] std::string name_of_list(std::uint32_t launch) const;
   void write_sweep(const std::vector<std::uint32_t>& launches) const;
   [[nodiscard]] launch_values read_results() const;
+  [[nodiscard]] std::string cycles_path() const;
 
   const launch_list& list_;
   trace_run_options options_;

@@ -53,6 +53,13 @@ bool convert_float(const std::string& text, T& value, Convert convert) {
 bool parse_float(const std::string& text, float& value) { return convert_float(text, value, std::strtof); }
 bool parse_float(const std::string& text, double& value) { return convert_float(text, value, std::strtod); }
 
+bool parse_percentage(const std::string& text, double& value) {
+  const std::string number = ends(text, "%") ? text.substr(0, text.size() - 1) : text;
+  if (!parse_float(number, value) || !(value > 0 && value < 100)) return false;
+  value /= 100;
+  return true;
+}
+
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> parts(1);
   for (char c : text) {

@@ -16,6 +16,8 @@ bool parse_signed(const std::string& text, std::int64_t& value);
 /// Decimal or hexadecimal floating point, inf and nan, correctly rounded.
 bool parse_float(const std::string& text, float& value);
 bool parse_float(const std::string& text, double& value);
+/// "2" or "2%" as 0.02; false unless it is between 0 and 100 %.
+bool parse_percentage(const std::string& text, double& value);
 
 std::vector<std::string> split(const std::string& text, char separator);
 std::string join(const std::vector<std::string>& parts, const std::string& separator);

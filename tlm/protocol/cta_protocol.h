@@ -59,6 +59,7 @@ struct cta_transaction {
   unsigned cta_slot = 0;               // set by the SM: the allocated CTA slot
   std::vector<std::uint8_t> warp_ids;  // set by the SM: warp ids on the SM, by warp of the block
   bool stores_left = false;            // set by the SM with phase complete: stores are outstanding, settled will follow
+  std::uint64_t executed = 0;          // set by the SM with phase complete: warp instructions
   std::string fault;                   // set by the SM with phase fault: what went wrong, where
   fault_details details;               // set by the SM with phase fault: further parts of the text
 };

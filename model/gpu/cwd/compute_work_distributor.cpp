@@ -40,6 +40,7 @@ void compute_work_distributor::submit(std::shared_ptr<const resident_launch> lau
   invariant(id == grids_.size(), "launch numbers are not consecutive");
   blocks_submitted_ += g.blocks();
   const unsigned partition = g.launch->partition;
+  if (sample_error_ > 0) g.sampler = sampler_of(*g.launch);
   streams_[g.launch->stream_key()].push_back(id);
   ++unfinished_;
   with_runtime_ += calls_runtime(*g.launch);
@@ -61,6 +62,9 @@ void compute_work_distributor::refresh_candidates(unsigned partition) {
     const auto pa = grids_[a].launch->priority, pb = grids_[b].launch->priority;
     return pa != pb ? pa > pb : a < b;
   });
+  // One of which blocks are left out has begun alone, and ends alone.
+  for (const std::uint32_t id : f.candidates)
+    if (grids_[id].left_out != 0) f.candidates = {id};
   if (f.candidates.size() > config_.cwd.max_resident_grids) f.candidates.resize(config_.cwd.max_resident_grids);
   f.blocked = false;
   for (const std::uint32_t id : f.candidates) {
@@ -158,8 +162,9 @@ void compute_work_distributor::complete(block_in_flight& b, cycle_t cycle) {
   f.ends_free += config_.cwd.end_interval_cycles;
   g.block_cycles += cycle - b.since;
   g.longest_block = std::max(g.longest_block, cycle - b.since);
-  b.recording.reset();
   ++g.completed;
+  if (g.sampler != nullptr) sample(g, b, cycle);
+  b.recording.reset();
   released(b);
   if (b.stores_left) ++g.unsettled;
   else blocks_.give_back(b);
@@ -180,6 +185,7 @@ void compute_work_distributor::finish_if_done(grid_record& g, cycle_t cycle) {
   auto& stream = streams_[g.launch->stream_key()];
   if (stream.front() != g.launch->launch_id) return;
   if (g.ends_cycle > cycle) return front_of(g).late_ends.push_back(g.launch->launch_id);
+  if (g.sampler != nullptr && !end_left_out(g, cycle)) return;
   end(g, cycle);
   g.abandoned = g.terminated;
   with_runtime_ -= calls_runtime(*g.launch);
@@ -310,7 +316,8 @@ void compute_work_distributor::check_invariants() const {
   std::uint64_t completed = 0;
   for (const grid_record& g : grids_) {
     invariant(g.completed + g.dropped <= g.dispatched && g.dispatched <= g.blocks(), "a grid ran a block twice");
-    invariant(!g.finished || g.abandoned || g.completed == g.blocks(), "a grid finished before its blocks");
+    invariant(!g.finished || g.abandoned || g.completed == g.blocks() - g.left_out,
+              "a grid finished before its blocks");
     invariant(g.completed <= g.released && g.released <= g.dispatched, "a grid released its dependents twice");
     completed += g.completed;
   }

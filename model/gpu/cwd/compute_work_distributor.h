@@ -8,11 +8,13 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <systemc>
 #include <tlm>
+#include <utility>
 #include <vector>
 
 #include "heddle/config/parameters.h"
@@ -42,6 +44,10 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   void check_invariants() const override;
   [[nodiscard]] std::string waiting_blocks_text() const override;
   void halt() override { halted_ = true; }
+  void sample_blocks(double error, std::function<double()> cache_in_use) override {
+    sample_error_ = error;
+    cache_in_use_ = std::move(cache_in_use);
+  }
   [[nodiscard]] bool terminates() const override { return true; }
   void terminate(const std::vector<std::uint32_t>& launches) override;
   [[nodiscard]] bool resettable() const override { return true; }
@@ -162,6 +168,10 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   // Launches that the host ends (compute_work_distributor_terminate.cpp)
   void drop_blocks(cycle_t cycle);
   void dropped(context_in_flight& c, cycle_t cycle);
+  // Blocks that are left out (compute_work_distributor_sample.cpp)
+  [[nodiscard]] std::shared_ptr<block_sampler> sampler_of(const resident_launch& launch) const;
+  void sample(grid_record& g, const block_in_flight& b, cycle_t cycle);
+  bool end_left_out(grid_record& g, cycle_t cycle);
   // Reset (compute_work_distributor_reset.cpp)
   void drive_abandonment(cycle_t cycle);
   void drop_swapped_out(sm_account& a);
@@ -202,6 +212,8 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   bool abandoning_ = false;                                        // all launches, for a reset
   std::vector<std::unique_ptr<context_in_flight>> last_requests_;  // to the SMs, that no block returns from
   std::vector<std::uint32_t> terminated_;                          // launches that have not ended yet
+  double sample_error_ = 0;                                        // 0: all blocks are simulated
+  std::function<double()> cache_in_use_;
   const bool may_be_early_;  // the chip has launches that begin before the end of the launch before
   unsigned early_grids_ = 0;
   unsigned with_runtime_ = 0;  // unfinished grids whose programs call the device runtime, whose state all SMs share

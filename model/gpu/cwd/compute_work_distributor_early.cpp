@@ -4,6 +4,7 @@
 // Programming Guide, "Programmatic Dependent Launch and Synchronization".
 #include <algorithm>
 
+#include "heddle/gpu/cwd/block_sampler.h"
 #include "heddle/gpu/cwd/compute_work_distributor.h"
 
 namespace heddle {
@@ -26,6 +27,7 @@ void compute_work_distributor::admit_early(front_end& f, std::deque<std::uint32_
   if (!may_be_early_ || !second.launch->programmatic || first.released != first.blocks()) return;
   f.candidates.push_back(stream[1]);
   if (second.early) return;
+  if (first.sampler != nullptr) first.sampler->close();
   second.early = true;
   ++early_grids_;
   second.ready_cycle = std::max(second.ready_cycle, clock_.cycle() + config_.cwd.launch_latency_cycles);

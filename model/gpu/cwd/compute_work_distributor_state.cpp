@@ -14,7 +14,8 @@ bool compute_work_distributor::has_image() const {
   const auto follows = [](const grid_record& g) {
     return g.dispatched != 0 && !g.finished && g.launch->program->follows;
   };
-  return terminated_.empty() && !halted_ && !abandoning_ && std::none_of(grids_.begin(), grids_.end(), follows);
+  return sample_error_ == 0 && terminated_.empty() && !halted_ && !abandoning_ &&
+         std::none_of(grids_.begin(), grids_.end(), follows);
 }
 
 void compute_work_distributor::exchange(state_image& image) {

@@ -36,6 +36,10 @@ void grid_distributor::count_client(const simt::launch_context& launch, unsigned
   if (!comes && --use.blocks[sm] == 0) --use.sms;
 }
 
+void grid_distributor::sample_blocks(double, std::function<double()>) {
+  throw input_error("this GPU's CWD cannot leave blocks out");
+}
+
 void grid_distributor::preempt(const preempt_request&) { throw input_error("this GPU's CWD cannot preempt SMs"); }
 
 }  // namespace heddle

@@ -8,14 +8,17 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <systemc>
 #include <tlm>
 #include <vector>
 
 #include "heddle/config/parameters.h"
+#include "heddle/gpu/cwd/block_sample.h"
 #include "heddle/occupancy/sm_resources.h"
 #include "heddle/sub_partition/dependence/decoded_program.h"
 #include "heddle/tlm/kernel/state_image.h"
@@ -23,6 +26,8 @@
 #include "heddle/tlm/protocol/cta_protocol.h"
 
 namespace heddle {
+
+class block_sampler;
 
 /// The record of a launch, kept from its doorbell on, also after its end.
 struct grid_record {
@@ -46,10 +51,13 @@ struct grid_record {
   bool terminated = false;                                // the host has ended it: no further block is dispatched
   std::uint64_t dropped = 0;                              // its blocks that have left their SMs for that
   bool abandoned = false;                                 // a reset or the host has ended it; finished, too
+  std::shared_ptr<block_sampler> sampler;                 // null: no blocks are left out
+  std::uint64_t left_out = 0;                             // its last blocks, which are not dispatched
+  block_sample sample;                                    // what the others tell of them, if it has ended
   std::shared_ptr<const isa::recorded_block> next_block;  // of a recorded launch: what the next dispatch carries
   [[nodiscard]] std::uint64_t blocks() const { return launch->blocks(); }
   /// Blocks that are still to be dispatched.
-  [[nodiscard]] std::uint64_t waiting() const { return terminated ? 0 : blocks() - dispatched; }
+  [[nodiscard]] std::uint64_t waiting() const { return terminated ? 0 : blocks() - left_out - dispatched; }
   void exchange(state_image& image);
   /// All its blocks are complete, or dropped, and their stores acknowledged.
   [[nodiscard]] bool done() const { return waiting() == 0 && completed + dropped == dispatched && unsettled == 0; }
@@ -82,6 +90,11 @@ class grid_observer {
   virtual ~grid_observer() = default;
   virtual void grid_resident(const grid_record& grid) { static_cast<void>(grid); }
   virtual void block_dispatched(const grid_record& grid) { static_cast<void>(grid); }
+  /// The blocks of the grid that were left out take effect, without timing; the others have ended. None: the
+  /// program has failed, or was stopped.
+  virtual std::optional<executed_blocks> execute_left_out(const grid_record& grid) {
+    return static_cast<void>(grid), std::nullopt;
+  }
   virtual void grid_finished(const grid_record& grid, cycle_t cycle) = 0;
   virtual void program_fault(const std::string& text) = 0;
   /// As program_fault; `details`: further parts of the text, which lie in device memory.
@@ -130,6 +143,10 @@ class grid_distributor : public sc_core::sc_module {
   /// Blocks that run on the SMs when the request reaches them leave and are restored later. The default throws
   /// input_error.
   virtual void preempt(const preempt_request& request);
+  /// From now on blocks of launches that run alone are left out when the others tell the cycles of all with a relative
+  /// error below `error` (block_sampler.h). `cache_in_use` tells how much of the L2 holds lines. The default throws
+  /// input_error.
+  virtual void sample_blocks(double error, std::function<double()> cache_in_use);
   /// Whether terminate() is implemented.
   [[nodiscard]] virtual bool terminates() const { return false; }
   /// Ends launches of these numbers: no further block of theirs is dispatched, and their blocks leave the SMs without

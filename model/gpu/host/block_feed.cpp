@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/gpu/host/block_feed.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace heddle {
@@ -15,6 +16,21 @@ void block_feed::hand_over(const grid_record& grid) {
   if (recording == recordings_.end()) return;
   cwd_->hand_over(grid.launch->launch_id, recording->second.next());
   if (recording->second.exhausted()) recordings_.erase(recording);
+}
+
+// The CWD has the first of them already.
+executed_blocks block_feed::skip(const grid_record& grid) {
+  executed_blocks all;
+  const auto add = [&all](const isa::recorded_block& b) {
+    all.instructions += b.records();
+    all.most = std::max(all.most, b.records());
+  };
+  if (grid.next_block != nullptr) add(*grid.next_block);
+  const auto recording = recordings_.find(grid.launch->launch_id);
+  if (recording == recordings_.end()) return all;
+  while (!recording->second.exhausted()) add(*recording->second.next());
+  recordings_.erase(recording);
+  return all;
 }
 
 }  // namespace heddle

@@ -21,6 +21,8 @@ class block_feed {
   void clear() { recordings_.clear(); }
   /// Forgets a launch that has ended.
   void forget(std::uint32_t launch) { recordings_.erase(launch); }
+  /// Reads the blocks that were left out. Throws input_error.
+  executed_blocks skip(const grid_record& grid);
   /// Hands over the next block of a recorded launch, if one is left. Throws input_error if the trace can no longer be
   /// read.
   void hand_over(const grid_record& grid);

@@ -10,6 +10,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <systemc>
 #include <tlm>
@@ -108,6 +109,7 @@ class host_interface : public sc_core::sc_module,
   friend void exchange(host_interface& host, state_image& image);
 
  private:
+  std::optional<executed_blocks> execute_left_out(const grid_record& grid) override;
   std::uint64_t read_register(std::uint64_t address);
   void write_register(std::uint64_t address, std::uint64_t value);
   tlm::tlm_response_status write_registers(const byte_transfer& t);

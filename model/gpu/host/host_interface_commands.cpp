@@ -2,6 +2,7 @@
 // The commands of the host's command descriptors: modules, textures, launches, preemption.
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "heddle/config/error.h"
 #include "heddle/frontend/sass_trace/replay/trace_recording.h"
@@ -135,6 +136,19 @@ std::uint64_t host_interface::execute_functionally(const launch_descriptor& d) {
     }
   }
   return o.warp_instructions;
+}
+
+// No block is in flight, and the stores of all are in memory. The next launch may begin at once.
+std::optional<executed_blocks> host_interface::execute_left_out(const grid_record& grid) {
+  if (grid.launch->recorded()) return blocks_.skip(grid);
+  executing_ = true;
+  const functional_executor::outcome o =
+      functional_executor_.execute(*grid.launch, clock_.cycle(), grid.dispatched / grid.launch->cluster_blocks());
+  memory_.functional().close();
+  executing_ = false;
+  if (o.how == functional_executor::ending::completed) return executed_blocks{o.warp_instructions, o.most_of_block};
+  if (o.how == functional_executor::ending::failed) program_fault_with(o.text, o.details);
+  return std::nullopt;
 }
 
 std::uint64_t host_interface::launch_recording(const launch_recording_descriptor& d) {

@@ -82,6 +82,8 @@ class l2_cache : public sc_core::sc_module {
   };
   /// The default is for a cache that does not tell.
   [[nodiscard]] virtual queues queues_now() const { return {}; }
+  /// How much of it holds lines, from 0 to 1. The default is for a cache that does not tell.
+  [[nodiscard]] virtual double share_in_use() const { return 1; }
   /// Lower bound of the cycles, of its clock, from any request's BEGIN_REQ to its BEGIN_RESP.
   [[nodiscard]] virtual unsigned least_response_cycles() const { return 0; }
   /// Throws internal_error if counters do not add up or a request was lost.

@@ -62,6 +62,7 @@ class l2_slice : public l2_cache, public clocked, private at_target_unit {
   /// Replaces the replacement policy by one that has no name in the configuration. Call before the simulation starts.
   void use(std::unique_ptr<replacement_policy> policy) { hot_.lines.use(replacement(std::move(policy))); }
   [[nodiscard]] queues queues_now() const override;
+  [[nodiscard]] double share_in_use() const override { return hot_.lines.share_in_use(); }
   [[nodiscard]] unsigned least_response_cycles() const override {
     return static_cast<unsigned>(std::min(pipeline_, code_pipeline_));
   }

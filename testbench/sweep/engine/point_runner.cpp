@@ -97,6 +97,7 @@ void run_point(const sweep_plan& plan, const result_store& store, std::size_t po
   point_result r = result_of([&] {
     run_options o;
     o.max_cycles = plan.file().max_cycles;
+    o.sample_error = plan.file().sample_error;
     o.threads = how.threads;
     o.is_point = true;
     const gpu_config config = plan.config_of(point);

@@ -21,7 +21,7 @@ nlohmann::json make_example() {
   line.text = " ";
   line.accesses = 1;
   k.lines = {line};
-  k.energy.known = true;
+  k.energy.known = k.sampled.known = true;
   m.kernels = {k};
   m.energy.known = true;
   sm_metrics s;

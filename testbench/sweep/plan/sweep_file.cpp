@@ -136,8 +136,12 @@ class reader {
       number(result_.timeout_seconds);
     } else if (e.key == "max_cycles") {
       number(result_.max_cycles);
+    } else if (e.key == "sample_blocks") {
+      if (!parse_percentage(e.value, result_.sample_error))
+        refuse(where, e.key + ": got '" + printable(e.value) + "', expected a percentage between 0 and 100");
     } else {
-      const std::vector<std::string> known = {"job", "trace", "store", "metrics", "timeout_seconds", "max_cycles"};
+      const std::vector<std::string> known = {"job",        "trace",        "store", "metrics", "timeout_seconds",
+                                              "max_cycles", "sample_blocks"};
       refuse(place(e, e.key_column),
              "unknown key '" + printable(e.key) + "' in section [sweep]" + suggestion(e.key, known));
     }

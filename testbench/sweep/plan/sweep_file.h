@@ -35,6 +35,7 @@ struct sweep_file {
   std::vector<std::string> metrics;   // empty: all
   std::uint64_t timeout_seconds = 0;  // of one point; 0: no limit
   std::uint64_t max_cycles = 0;       // of one point; 0: no limit
+  double sample_error = 0;            // as run_options::sample_error
   std::vector<sweep_axis> axes;       // in the order written
   std::vector<sweep_constraint> constraints;
   std::map<std::string, std::string> settings_where;  // FILE:LINE:COL of the value of each key of [sweep]

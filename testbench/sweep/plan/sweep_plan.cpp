@@ -272,6 +272,7 @@ sweep_plan::point_id sweep_plan::make_id(std::uint64_t number) {
   sha256 hash;
   hash.field("heddle.point/1").field(version_).field(gpus_.at(gpu_at(number)).text(overrides_at(number)));
   hash.field(workload_at(number).digest).field(std::to_string(file_.max_cycles));
+  if (file_.sample_error > 0) hash.field("sample_blocks").field(std::to_string(file_.sample_error));
   // Sorted by name, so that the order in the file does not matter.
   std::map<std::string, std::string> launch;
   for (const std::size_t axis : launch_axes_) launch[file_.axes[axis].name] = space_.value(number, axis);

@@ -21,6 +21,7 @@ class replayed_block : public isa::recorded_block, public std::enable_shared_fro
   ~replayed_block() override { kernel_->store->give_back(taken_); }
 
   [[nodiscard]] const std::uint32_t* index() const override { return block_->index; }
+  [[nodiscard]] std::uint64_t records() const override { return block_->records.size(); }
   [[nodiscard]] std::shared_ptr<const isa::recorded_segment> segment(std::uint32_t warp,
                                                                      std::uint64_t position) const override;
 

@@ -68,6 +68,7 @@ void spilled_block::complete() {
   for (warp_ = 0; warp_ < places_.size(); ++warp_) {
     if (!places_[warp_].empty()) continue;
     records_.push_back(kernel_->end_of(warp_));
+    ++all_records_;
     close_segment();
   }
 }
@@ -93,6 +94,7 @@ void spilled_block::add(const trace_record& record, const address_list& from) {
   if (s.addresses != 0 && (s.addresses & common_bit) == 0) s.addresses = addresses_.add_from(from, s.addresses, s.mask);
   records_.push_back(s);
   ++read_;
+  ++all_records_;
 }
 
 void spilled_block::end_warp() {

@@ -24,6 +24,7 @@ class spilled_block : public isa::recorded_block, public std::enable_shared_from
   void complete();
 
   [[nodiscard]] const std::uint32_t* index() const override { return index_; }
+  [[nodiscard]] std::uint64_t records() const override { return all_records_; }
   [[nodiscard]] std::shared_ptr<const isa::recorded_segment> segment(std::uint32_t warp,
                                                                      std::uint64_t position) const override;
 
@@ -52,6 +53,7 @@ class spilled_block : public isa::recorded_block, public std::enable_shared_from
   std::shared_ptr<const common_addresses> common_;
   std::vector<std::vector<place>> places_;  // by warp
   std::vector<stretch> stretches_;          // ranges of the file that belong to the block
+  std::uint64_t all_records_ = 0;           // of all warps
 
   // While the block is read: the current warp, of which `read_` records have been read, and its current segment.
   std::uint32_t warp_ = 0;
