@@ -62,8 +62,11 @@ int cuda_server::serve(pid_t program) {
   is_parent_ = true;
   for (;;) {
     listen(ended.get(), program_, ended.is_open() && program_ != 0 ? -1 : 20);
-    if (program_ != 0 && ::waitpid(program, &status, WNOHANG) == program) {
-      if (const auto own = sessions_.find(program); own != sessions_.end()) own->second.left |= WIFEXITED(status);
+    if (program_ != 0 && is_zombie(program)) {
+      const auto own = sessions_.find(program);
+      const bool replaced = own != sessions_.end() && own->second.session && own->second.session->was_replaced();
+      ::waitpid(program, &status, 0);
+      if (own != sessions_.end()) own->second.left |= WIFEXITED(status) && !replaced;
       program_ = 0;
       ended = descriptor();
       drop_gone();
@@ -103,11 +106,6 @@ void cuda_server::take_signals(pid_t program) {
   for (const auto& [process, entry] : sessions_)
     if (is_parent_ && entry.session && process != program) ::kill(process, asked.stop);
   fail(wire::launch_failed, "");
-}
-
-void cuda_server::accept_clients() {
-  for (descriptor s = listener_.accept(); s.is_open(); s = listener_.accept())
-    clients_.push_back(std::make_unique<client>(std::move(s)));
 }
 
 void cuda_server::serve_client(client& c) {

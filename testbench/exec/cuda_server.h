@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "testbench/exec/connection.h"
@@ -72,7 +73,10 @@ class cuda_server final : private functional_observer {
   /// Simulates operations that were not waited for.
   void finish();
   void take_signals(pid_t program);
-  void accept_clients();
+  void accept_clients() {
+    for (descriptor s = listener_.accept(); s.is_open(); s = listener_.accept())
+      clients_.push_back(std::make_unique<client>(std::move(s)));
+  }
   void serve_client(client& c);
   void greet(client& c, wire::reader& in);
   void reply(client& c, call_answer& a);

@@ -45,6 +45,7 @@ cuda_session::cuda_session(cuda_machine& m, pid_t process, std::string program, 
       process_(process),
       program_memory_(process),
       mark_(mark),
+      shown_name_(shown_name(process)),
       program_(std::move(program)),
       default_stream_(m.queues.make_default_stream()),
       family_(std::make_shared<std::set<pid_t>>(std::set<pid_t>{process})) {}

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <system_error>
 
 #include "testbench/files/descriptor.h"
@@ -126,6 +128,18 @@ std::string remote_memory::refusal(std::uint64_t address) const {
   errno = 0;
   if (read(address, &byte, 1)) return "";
   return std::strerror(errno);
+}
+
+bool is_zombie(pid_t child) {
+  siginfo_t end{};
+  return ::waitid(P_PID, static_cast<id_t>(child), &end, WEXITED | WNOHANG | WNOWAIT) == 0 && end.si_pid == child;
+}
+
+std::string shown_name(pid_t process) {
+  std::ifstream in("/proc/" + std::to_string(process) + "/comm");
+  std::string name;
+  std::getline(in, name);
+  return name;
 }
 
 long threads_of(pid_t process) {

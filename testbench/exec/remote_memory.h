@@ -44,6 +44,10 @@ class remote_memory : public distant_memory {
 long threads_of(pid_t process);
 inline bool is_running(pid_t process) { return threads_of(process) != 0; }
 
+/// A child of this process that has ended and has not been waited for.
+bool is_zombie(pid_t child);
+/// The name that the system shows for the process, which exec() sets anew; also of a zombie.
+std::string shown_name(pid_t process);
 /// The name of the process's executable, without folder.
 std::string name_of_program(pid_t process);
 
