@@ -15,7 +15,7 @@ std::shared_ptr<block_sampler> compute_work_distributor::sampler_of(const reside
   const std::uint64_t wave = together > 1 ? max_active_clusters(config_, blocks_per_sm, together) * together
                                           : std::uint64_t{blocks_per_sm} * config_.gpu.sm_count;
   auto s = std::make_shared<block_sampler>(sample_error_, launch.blocks(), wave, cache_in_use_);
-  if (launch.programmatic || launch.client != 0) s->close();
+  if (launch.programmatic || launch.partition != 0 || launch.client_sms != 0) s->close();
   return s;
 }
 
