@@ -2,6 +2,7 @@
 """Arrays in and out: NumPy, the buffer protocol, DLPack; what cannot be passed."""
 import array
 import ctypes
+import os
 import resource
 import unittest
 
@@ -108,7 +109,8 @@ class Numpy(HeddleTest):
         metrics = self.saxpy(1, 32, 32, 1.0, x, y)
         self.assertEqual(y[:33].tolist(), [1] * 32 + [0])
         self.assertLess(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, 8 << 10, 'KiB more than before')
-        self.assertLess(metrics['host']['peak_rss_bytes'], 2 * size + (96 << 20), 'of the worker, which holds both once')
+        if not os.environ.get('HEDDLE_SANITIZERS'):  # their own memory grows with the program's
+            self.assertLess(metrics['host']['peak_rss_bytes'], 2 * size + (96 << 20), 'of the worker, which holds both once')
 
 
 class Tensor:

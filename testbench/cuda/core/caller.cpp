@@ -15,12 +15,15 @@ std::string caller() {
   const int count = backtrace(frames, most);
   Dl_info own, at;
   if (dladdr(reinterpret_cast<void*>(&caller), &own) == 0) return "";
+  bool within = false;  // frames before this library's are those of a tool that wraps backtrace()
   for (int k = 0; k < count; ++k) {
     // The call lies before the address of return.
     void* const place = static_cast<char*>(frames[k]) - 1;
     if (dladdr(place, &at) == 0 || at.dli_fname == nullptr) return "";
     const std::string file = at.dli_fname, name = file.substr(file.rfind('/') + 1);
-    if (at.dli_fbase == own.dli_fbase || name.compare(0, 7, "libcuda") == 0) continue;
+    const bool is_own = at.dli_fbase == own.dli_fbase || name.compare(0, 7, "libcuda") == 0;
+    within = within || is_own;
+    if (is_own || !within) continue;
     char offset[24];
     std::snprintf(offset, sizeof offset, "+0x%llx",
                   static_cast<unsigned long long>(static_cast<char*>(place) - static_cast<char*>(at.dli_fbase)));
