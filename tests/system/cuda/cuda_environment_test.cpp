@@ -36,6 +36,16 @@ nlohmann::json awaited_json(const std::string& file) {
   return {};
 }
 
+// The environment of a program that the user starts without `heddle exec`.
+std::string by_hand() {
+  std::string variables = "LD_LIBRARY_PATH=\"$(dirname \"$HEDDLE\")/cuda\" ";
+#if defined(__SANITIZE_ADDRESS__)
+  variables +=
+      "LD_PRELOAD=\"$(c++ -print-file-name=libasan.so)\" ASAN_OPTIONS=detect_leaks=0 ";  // not of the program's
+#endif
+  return variables;
+}
+
 TEST(cuda_environment, makes_each_program_a_run) {
   const outcome o = in_environment(
       "--quiet --gpu v100 --metrics m.json --report r.html",
@@ -53,9 +63,8 @@ TEST(cuda_environment, makes_each_program_a_run) {
 }
 
 TEST(cuda_environment, can_be_set_by_hand) {
-  const auto folder = std::filesystem::path(HEDDLE_PROGRAM).parent_path() / "cuda";
-  const outcome o = shell("rm -f *.json; LD_LIBRARY_PATH=" + folder.string() +
-                          " HEDDLE_OPTIONS=\"--quiet --gpu v100 --metrics %n.json\" " + part("vectors"));
+  const outcome o = shell("rm -f *.json; " + by_hand() + "HEDDLE_OPTIONS=\"--quiet --gpu v100 --metrics %n.json\" " +
+                          part("vectors"));
   EXPECT_EQ(0, o.code) << o.err;
   EXPECT_EQ("v100",
             nlohmann::json::parse(content(place_of_test() / "cuda_programs.json"))["gpu"]["name"].get<std::string>());
@@ -87,8 +96,7 @@ TEST(cuda_environment, ends_with_programs_that_are_killed) {
 }
 
 TEST(cuda_environment, with_wrong_options_ends_programs) {
-  const outcome o = shell("LD_LIBRARY_PATH=$(dirname \"$HEDDLE\")/cuda HEDDLE_OPTIONS=\"--gpu none --quiet\" " +
-                          part("vectors") + "; echo $?");
+  const outcome o = shell(by_hand() + "HEDDLE_OPTIONS=\"--gpu none --quiet\" " + part("vectors") + "; echo $?");
   EXPECT_EQ("2\n", o.out);
   EXPECT_NE(std::string::npos, o.err.find("none")) << o.err;
   EXPECT_EQ(2, shell("\"$HEDDLE\" exec --gpu none --environment").code);
@@ -96,9 +104,7 @@ TEST(cuda_environment, with_wrong_options_ends_programs) {
 }
 
 TEST(cuda_environment, with_a_wrong_simulator_ends_programs_in_one_line) {
-  const auto with = [](const std::string& variables) {
-    return shell("LD_LIBRARY_PATH=$(dirname \"$HEDDLE\")/cuda " + variables + " " + part("vectors"));
-  };
+  const auto with = [](const std::string& variables) { return shell(by_hand() + variables + " " + part("vectors")); };
   const std::pair<const char*, const char*> wrong[] = {
       {"HEDDLE_PROGRAM=/nonexistent",
        "the simulator '/nonexistent', which HEDDLE_PROGRAM names, cannot be started: No such"},
@@ -173,7 +179,7 @@ TEST(cuda_environment, takes_the_program_of_the_tutorial) {
   EXPECT_NE(std::string::npos, content(place_of_test() / "r.html").find("<html"));
   if (std::system("gdb --version > /dev/null 2>&1") != 0) return;
   const outcome debugged =
-      in_environment("--quiet --gpu h100",
+      in_environment("--quiet --gpu gtx1080",
                      "gdb -q -batch -ex \"break cudaMalloc\" -ex \"break cudaEventRecord\" -ex run -ex continue -ex "
                      "continue -ex delete -ex continue ./vectorAdd");
   EXPECT_NE(std::string::npos, debugged.out.find("Breakpoint 1")) << debugged.out << debugged.err;
