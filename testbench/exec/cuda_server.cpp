@@ -40,11 +40,6 @@ void cuda_server::listen(int also, pid_t program, int timeout_ms) {
   drop_gone();
 }
 
-void cuda_server::go_on() {
-  if (a_request_waits()) simulate();
-  answer_waiting();
-}
-
 void cuda_server::finish() {
   while (machine_ && broken_ == wire::success && !machine_->queues.waits_for_memory()) {
     take_signals(0);
@@ -58,20 +53,25 @@ int cuda_server::serve(pid_t program) {
   descriptor ended(static_cast<int>(::syscall(SYS_pidfd_open, program, 0)));
   int status = 0;
   listening_socket::use_all_descriptors();
+  left_processes others;
   program_ = program;
   is_parent_ = true;
   for (;;) {
     listen(ended.get(), program_, ended.is_open() && program_ != 0 ? -1 : 20);
     if (program_ != 0 && is_zombie(program)) {
+      for (const auto& c : clients_) serve_client(*c);  // its last calls
       const auto own = sessions_.find(program);
       const bool replaced = own != sessions_.end() && own->second.session && own->second.session->was_replaced();
+      if (replaced && !own->second.left && !own->second.session->is_unused())
+        message_log::warning(own->second.session->program() +
+                             " had another name when it ended, as after exec(): what it had not waited for is dropped");
       ::waitpid(program, &status, 0);
       if (own != sessions_.end()) own->second.left |= WIFEXITED(status) && !replaced;
       program_ = 0;
       ended = descriptor();
       drop_gone();
     }
-    if (program_ == 0 && clients_.empty()) break;
+    if (program_ == 0 && clients_.empty() && (stop_signal_ != 0 || !others.may_call())) break;
     go_on();
   }
   finish();
@@ -174,13 +174,13 @@ void cuda_server::greet(client& c, wire::reader& in) {
     machine_->chip.simulate_ahead(~std::uint64_t{0} >> 1, false);
     machine_->chip.chip().observe(static_cast<functional_observer&>(*this));
   }
-  session_entry& entry = sessions_[process];
-  if (entry.session && entry.program != program) {
-    entry.session->program_ended();
+  if (session_entry& before = sessions_[process]; before.session && before.program != program) {
+    before.session->program_ended();
     let_go(process);
-    ended_.push_back(std::move(entry.session));
+    ended_.push_back(std::move(before.session));
   }
   drop_ended();
+  session_entry& entry = sessions_[process];
   entry.left = false;
   if (!entry.session) {
     const std::string refusal = remote_memory(process).refusal(probe);
@@ -231,10 +231,6 @@ void cuda_server::answer_waiting() {
     call_answer done = std::move(a);
     reply(*c, done);
   }
-}
-
-bool cuda_server::a_request_waits() const {
-  return std::any_of(clients_.begin(), clients_.end(), [](const auto& c) { return c->waits; });
 }
 
 // A client has nothing left to wait for, so that it goes on before time does.

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <list>
@@ -69,7 +70,10 @@ class cuda_server final : private functional_observer {
   /// Waits for events, a client's call or input at the given descriptor, and serves them.
   void listen(int also, pid_t program, int timeout_ms);
   /// Continues the simulation if a client waits for it.
-  void go_on();
+  void go_on() {
+    if (a_request_waits()) simulate();
+    answer_waiting();
+  }
   /// Simulates operations that were not waited for.
   void finish();
   void take_signals(pid_t program);
@@ -96,7 +100,9 @@ class cuda_server final : private functional_observer {
   // A launch that is executed functionally ends before the call that began it.
   [[nodiscard]] bool others_may_write() const override { return may_write(true); }
   [[nodiscard]] bool may_write(bool functional) const;
-  [[nodiscard]] bool a_request_waits() const;
+  [[nodiscard]] bool a_request_waits() const {
+    return std::any_of(clients_.begin(), clients_.end(), [](const auto& c) { return c->waits; });
+  }
   [[nodiscard]] bool an_answer_is_ready() const;
   [[nodiscard]] bool program_is_busy() const;
 

@@ -62,6 +62,7 @@ cuda_session::~cuda_session() {
 
 void cuda_session::append(const queue_entry& op) {
   op->owner = process_;
+  shown_name_ = shown_name(process_);
   m_.queues.add(op);
   m_.queues.advance_queues();
 }

@@ -100,8 +100,10 @@ class cuda_session {
   void program_ended() { program_memory_.end(); }
   /// The process executes another program, or none.
   [[nodiscard]] bool is_replaced() const;
-  /// The process, which has ended and has not been waited for, had executed another program by then.
+  /// The process, which has ended and has not been waited for, had executed another program by then: the system has
+  /// another name for it than at its last operation.
   [[nodiscard]] bool was_replaced() const { return shown_name(process_) != shown_name_; }
+  [[nodiscard]] const std::string& program() const { return program_; }
   /// Kernels can use memory that the program can write at any time.
   [[nodiscard]] bool shares_memory() const { return !host_memory_.empty(); }
   /// Completes a call that waits for a host function if one is due, or if none is left. False: not yet.
@@ -180,7 +182,7 @@ class cuda_session {
   const pid_t process_;
   remote_memory program_memory_;
   const program_mark mark_;
-  const std::string shown_name_;
+  std::string shown_name_;  // at its last operation
   std::string program_;
   unsigned client_ = 0;  // its number among the machine's processes, and that of its family; 0: it has launched nothing
   std::vector<module_entry> modules_;

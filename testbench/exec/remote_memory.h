@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -48,6 +49,18 @@ inline bool is_running(pid_t process) { return threads_of(process) != 0; }
 bool is_zombie(pid_t child);
 /// The name that the system shows for the process, which exec() sets anew; also of a zombie.
 std::string shown_name(pid_t process);
+/// Processes that the program of this one's child has started and left when it ended.
+class left_processes {
+ public:
+  /// They become children of this process.
+  left_processes();
+  /// True for some seconds from the first call on, as long as there are any: one may be about to call CUDA.
+  [[nodiscard]] bool may_call();
+
+ private:
+  std::chrono::steady_clock::time_point until_{};
+};
+
 /// The name of the process's executable, without folder.
 std::string name_of_program(pid_t process);
 

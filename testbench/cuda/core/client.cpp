@@ -215,12 +215,15 @@ reply exchange(wire::call what, const wire::writer& arguments) {
   return r;
 }
 
+void leave();
+
 bool connect(bool may_start = true) {
   if (own.socket >= 0 && own.generation == process_generation.load()) return true;
   own.socket = -1;  // that of the parent process is closed
   own.copies.forget();
   static const bool at_fork = ::pthread_atfork(lock_over_fork::lock_all, lock_over_fork::unlock_all, become_child) == 0;
-  static_cast<void>(at_fork);
+  static const bool at_quick_exit = ::at_quick_exit(leave) == 0;  // which runs no destructors
+  static_cast<void>(at_fork && at_quick_exit);
   const char* name = over.load() ? nullptr : simulator_address();
   if (name == nullptr) return false;
   value_of_thread<link_end>();
@@ -289,10 +292,12 @@ void offer_window() {
   if (r.status != wire::success) own.copies.close();
 }
 
+namespace {
+
 // The simulator learns that the program ends by itself, so that what it has not waited for is done all the same. One
 // that was started for this program writes its results before the program ends, so that a process that waits for the
 // program finds the results. Programs that end otherwise (a signal, _exit(), exec()) do not get here.
-__attribute__((destructor)) static void leave() {
+__attribute__((destructor)) void leave() {
   {
     const std::lock_guard<std::mutex> lock(chip_mutex);
     if (chip_generation != process_generation.load()) return;
@@ -305,6 +310,8 @@ __attribute__((destructor)) static void leave() {
   close_socket(own.socket);
   own.socket = -1;
 }
+
+}  // namespace
 
 std::int32_t wait(wire::wait_kind kind, std::uint32_t number) {
   return call(wire::call::wait, wire::writer().put(kind).put(number)).status;

@@ -86,6 +86,32 @@ TEST(cuda_environment, drops_the_kernels_of_programs_that_become_others) {
   EXPECT_EQ("another\n", o.out) << o.err;
 }
 
+// A program with another name is not another program, as after exec().
+TEST(cuda_environment, simulates_what_programs_leave_that_rename_themselves) {
+  for (const char* name : {"leaves_with_another_name", "leaves_quickly"}) {
+    const outcome o = shell("\"$HEDDLE\" exec --quiet --gpu rtx2060 --metrics m.json -- " + part(name));
+    EXPECT_EQ(9, o.code) << name << o.err;
+    EXPECT_EQ("", o.err) << name;
+    const auto m = nlohmann::json::parse(content(place_of_test() / "m.json"));
+    ASSERT_EQ(1u, m["kernels"].size()) << name;
+    EXPECT_FALSE(m["kernels"][0].contains("failed")) << name;
+  }
+}
+
+TEST(cuda_environment, goes_on_without_a_process_that_is_killed_within_a_call) {
+  const outcome o = shell("\"$HEDDLE\" exec --quiet --gpu gtx1080 -- " + part("killed_within_a_call"));
+  EXPECT_EQ(0, o.code) << o.err;
+  EXPECT_EQ("right\n", o.out) << o.err;
+}
+
+TEST(cuda_environment, waits_for_processes_that_their_program_has_left) {
+  const outcome o = shell("\"$HEDDLE\" exec --quiet --gpu gtx1080 --metrics m.json -- sh -c \"(sleep 0.3; " +
+                          part("vectors") + ") & exit 7\"");
+  EXPECT_EQ(7, o.code);
+  EXPECT_EQ("right\n", o.out) << o.err;
+  EXPECT_LT(0u, nlohmann::json::parse(content(place_of_test() / "m.json"))["kernels"].size());
+}
+
 TEST(cuda_environment, ends_with_programs_that_are_killed) {
   const outcome o = in_environment(
       "--quiet --metrics m.json",
@@ -179,7 +205,7 @@ TEST(cuda_environment, takes_the_program_of_the_tutorial) {
   EXPECT_NE(std::string::npos, content(place_of_test() / "r.html").find("<html"));
   if (std::system("gdb --version > /dev/null 2>&1") != 0) return;
   const outcome debugged =
-      in_environment("--quiet --gpu gtx1080",
+      in_environment("--quiet --gpu h100 --skip-functional",
                      "gdb -q -batch -ex \"break cudaMalloc\" -ex \"break cudaEventRecord\" -ex run -ex continue -ex "
                      "continue -ex delete -ex continue ./vectorAdd");
   EXPECT_NE(std::string::npos, debugged.out.find("Breakpoint 1")) << debugged.out << debugged.err;

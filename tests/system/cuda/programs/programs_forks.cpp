@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Processes that are forked while other threads call CUDA.
+// Processes that are forked while other threads call CUDA, and processes that end with work under way.
 #include "programs.h"
 
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -66,6 +68,42 @@ void forks_among_threads() {
   ends = true;
   for (std::thread& t : others) t.join();
   RIGHT(cudaFree(known));
+}
+
+// A child is killed while the simulator, which is stopped, has not seen that its thread calls CUDA.
+void killed_within_a_call() {
+  int called[2], go[2];
+  char byte = 0;
+  HOLDS(::pipe(called) == 0 && ::pipe(go) == 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::thread([] { device<int>(16); }).join();  // its connection ends with it
+    if (::write(called[1], &byte, 1) == 1 && ::read(go[0], &byte, 1) == 1) device<int>(16);
+    ::pause();
+  }
+  HOLDS(::read(called[0], &byte, 1) == 1);
+  vectors();
+  ::kill(::getppid(), SIGSTOP);
+  HOLDS(::write(go[1], &byte, 1) == 1);
+  ::usleep(500000);
+  ::kill(child, SIGKILL);
+  HOLDS(::waitpid(child, nullptr, 0) == child);
+  ::kill(::getppid(), SIGCONT);
+  vectors();
+}
+
+// Servers show their state by their name.
+void leaves_with_another_name() {
+  auto* a = device<int>(4096);
+  ::prctl(PR_SET_NAME, "busy", 0, 0, 0);
+  RIGHT(launch(linger, 1, 128, 0, nullptr, a, 100));
+  std::_Exit(9);
+}
+
+void leaves_quickly() {
+  RIGHT(launch(linger, 1, 128, 0, nullptr, device<int>(4096), 100));
+  ::prctl(PR_SET_NAME, "idle", 0, 0, 0);
+  std::quick_exit(9);
 }
 
 }  // namespace cuda_programs
