@@ -57,8 +57,8 @@ struct hashed {
   }
 };
 using hashed_keys = hashed<12>;
-using hashed_numbers = hashed<10>;
-using hashed_texts = hashed<9>;
+using hashed_numbers = hashed<11>;
+using hashed_texts = hashed<11>;
 
 // As text.
 bool same(double a, double b) { return a == b && std::signbit(a) == std::signbit(b); }
@@ -107,11 +107,20 @@ json_writer& json_writer::key(std::uint64_t number) {
 
 json_writer& json_writer::key(constant_key name) {
   if (keys_.empty()) keys_.resize(hashed_keys::size);
-  key_text& known = keys_[hashed_keys::place(reinterpret_cast<std::uintptr_t>(name.text) + margin_size_)];
-  if (__builtin_expect(known.name != name.text || known.margin != margin_size_, 0) && !make_key(known, name.text))
-    return key(std::string_view(name.text));
+  const std::size_t place = hashed_keys::place(reinterpret_cast<std::uintptr_t>(name.text) + margin_size_);
+  const auto is_it = [&](const key_text& k) { return k.name == name.text && k.margin == margin_size_; };
+  key_text* known = &keys_[place];
+  if (__builtin_expect(!is_it(*known), 0)) {
+    key_text& other = keys_[place ^ 1];
+    if (is_it(other)) {
+      known = &other;
+    } else {
+      if (known->name != nullptr && other.name == nullptr) known = &other;
+      if (!make_key(*known, name.text)) return key(std::string_view(name.text));
+    }
+  }
   const std::size_t comma = first_ ? 1 : 0;
-  put_padded(known.text.data() + comma, known.size - comma);
+  put_padded(known->text.data() + comma, known->size - comma);
   first_ = false;
   after_key_ = true;
   return *this;
@@ -176,16 +185,16 @@ json_writer::known_text& json_writer::find(const void* kind, const void* numbers
   if (texts_.empty()) texts_.resize(hashed_texts::size);
   const auto* const all = static_cast<const std::byte*>(numbers);
   std::uint64_t of = reinterpret_cast<std::uintptr_t>(kind) + margin_size_ + (first_ ? 1 : 0) + (after_key_ ? 2 : 0);
-  std::size_t left = bytes;
-  for (const std::byte* at = all; left != 0;) {
-    std::uint64_t words[2] = {};
-    const std::size_t now = std::min(left, sizeof words);
-    if (now == sizeof words) std::memcpy(words, at, sizeof words);
-    else std::memcpy(words, at, sizeof words[0]);
-    of = folded_product(of ^ words[0], words[1] ^ 0xff51afd7ed558ccd);
-    at += now;
-    left -= now;
-  }
+  const auto word = [all](std::size_t at) {
+    std::uint64_t of_text = 0;
+    std::memcpy(&of_text, all + at, sizeof of_text);
+    return of_text;
+  };
+  constexpr std::size_t pair = 2 * sizeof(std::uint64_t);
+  std::size_t at = 0;
+  for (; at + pair <= bytes; at += pair)
+    of = folded_product(of ^ word(at), word(at + sizeof(std::uint64_t)) ^ 0xff51afd7ed558ccd);
+  if (at != bytes) of = folded_product(of ^ word(at), 0xff51afd7ed558ccd);
   const auto same = [&](const known_text& known) {
     return known.kind == kind && known.margin == margin_size_ && known.first == first_ &&
            known.after_key == after_key_ && known.numbers.size() == bytes &&
