@@ -46,7 +46,12 @@ json example() {
   k.energy.known = true;
   k.energy.least_clock_mhz = 1;
   k.energy.sms = 1;
+  k.client_name = " ";
   m.kernels = {k};
+  client_metrics client;
+  client.slice = " ";
+  client.alone_cycles = 1;
+  m.clients = {client};
   context_switch_metrics c;
   c.blocks = {0};
   c.block_modes = {""};

@@ -204,6 +204,49 @@ TEST_F(report_pages, show_context_switches) {
   EXPECT_TRUE(shows("context_switches", "saving"));
 }
 
+TEST_F(report_pages, show_clients) {
+  heddle("run '" HEDDLE_SOURCE
+         "/testbench/clients/slices.json' --gpu a100 --quiet --interference --metrics m.json --report r.html");
+  sound("r.html");
+  const json m = metrics("m.json");
+  const json columns = value("[...document.querySelectorAll('#clients thead th')].map((c) => c.textContent)");
+  const json rows =
+      value("[...document.querySelectorAll('#clients tbody tr')].map((r) => [...r.cells].map((c) => c.textContent))");
+  ASSERT_EQ(rows.size(), m["clients"].size());
+  const auto of = [&](std::size_t row, const std::string& name) {
+    const auto at = std::find(columns.begin(), columns.end(), name);
+    return at == columns.end() ? "no column " + name : rows[row][at - columns.begin()].get<std::string>();
+  };
+  const auto whole = [](const json& number) { return value("(" + number.dump() + ").toLocaleString('en-US')"); };
+  const double sm_cycles = m["cycles"].get<double>() * static_cast<double>(m["sms"].size());
+  for (std::size_t n = 0; n < rows.size(); ++n) {
+    const json& c = m["clients"][n];
+    for (const char* name : {"slice"}) EXPECT_EQ(of(n, name), c[name]) << name;
+    EXPECT_EQ(of(n, "client"), c["name"]);
+    EXPECT_EQ(of(n, "SMs"), whole(c["sms"]));
+    EXPECT_EQ(of(n, "cycles"), whole(c["cycles"]));
+    EXPECT_EQ(of(n, "cycles alone"), whole(c["alone_cycles"]));
+    EXPECT_EQ(of(n, "SM-cycles of the job"), percent(c["sm_cycles"].get<double>() / sm_cycles));
+    EXPECT_EQ(of(n, "L2 hits"), percent(c["l2_hits"].get<double>() / c["l2_accesses"].get<double>()));
+    EXPECT_EQ(of(n, "slowdown"), "\u00d7 1.000");
+    EXPECT_TRUE(shows("client_cycles", c["name"]));
+  }
+  // Launches name their client where one is chosen, and where one is shown.
+  const json names =
+      value("[...document.querySelectorAll('select')].flatMap((s) => [...s.options].map((o) => o.textContent))");
+  EXPECT_TRUE(std::any_of(names.begin(), names.end(), [&](const json& name) {
+    return name.get<std::string>().find(" of " + m["clients"][1]["name"].get<std::string>() + ",") != std::string::npos;
+  })) << names;
+  EXPECT_EQ(value("document.querySelector('#verdict dt').textContent"), "client");
+  // A client whose counts are no counts is refused.
+  json broken = m;
+  broken["clients"][0]["sm_cycles"] = "many";
+  write("broken.json", broken.dump());
+  EXPECT_NE(std::system(
+                ("cd '" + place_.string() + "' && '" HEDDLE_PROGRAM "' report broken.json -o b.html 2>e.txt").c_str()),
+            0);
+}
+
 TEST_F(report_pages, compare_files) {
   heddle("run '" HEDDLE_WORKLOADS "/vector_add/job.json' --quiet --metrics a.json");
   heddle("run '" HEDDLE_WORKLOADS "/vector_add/job.json' --quiet --gpu v100 --metrics b.json");

@@ -28,8 +28,11 @@ const state_rows = (states, total) =>
       return [spoken(name), warps, h('span', { class: 'meter', role: 'img', 'aria-label': percent(ratio(warps, total)) }, fill)];
     });
 
+// Columns of the client and its slice, for runs that have them.
+const client_columns = (launches) => [['client', (l) => l.client], ['slice', (l) => l.slice]].filter(([, of]) => launches.some(of));
+
 const launch_rows = (launches) =>
-  launches.map((l) => [l.launch, l.kernel, l.state, l.start_cycle ?? '', l.dispatched, bar_of(ratio(l.completed, l.blocks), `${whole(l.completed)} of ${whole(l.blocks)}`)]);
+  launches.map((l) => [l.launch, l.kernel, ...client_columns(launches).map(([, of]) => of(l) ?? ''), l.state, l.start_cycle ?? '', l.dispatched, bar_of(ratio(l.completed, l.blocks), `${whole(l.completed)} of ${whole(l.blocks)}`)]);
 
 const warp_rows = (warps) => warps.map((w) => [w.warp, w.sub_partition, w.kernel, w.block.join(', '), w.warp_in_block, spoken(w.state), w.places.join('; ')]);
 
@@ -195,7 +198,7 @@ export function live_page(data, main, bar, listed) {
     document.title = `Heddle · ${s.paused ? 'paused' : 'running'} · ${s.run}`;
     status.replaceChildren(`${state_text(s)} ${s.run} on ${s.gpu}`);
     head.replaceChildren(tiles(head_of(s, rate)));
-    const launch_columns = [{ name: 'launch' }, { name: 'kernel' }, { name: 'state' }, { name: 'since cycle', format: short }, { name: 'blocks dispatched', format: short }, { name: 'completed' }];
+    const launch_columns = [{ name: 'launch' }, { name: 'kernel' }, ...client_columns(s.launches).map(([name]) => ({ name })), { name: 'state' }, { name: 'since cycle', format: short }, { name: 'blocks dispatched', format: short }, { name: 'completed' }];
     launches.replaceChildren(s.launches.length > 0 ? table('Launches that have not ended', launch_columns, launch_rows(s.launches)) : h('p', { class: 'about' }, 'No launch has blocks left.'));
     map.replaceChildren(sm_map(s.sms, sm, choose));
     memory.replaceChildren(...memory_maps(s.memory).filter(Boolean));

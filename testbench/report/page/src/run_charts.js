@@ -4,7 +4,7 @@ import { axis, chart, legend_for } from './charts.js';
 import { number as n, percent, ratio, short, spoken } from './format.js';
 
 // A repeated launch has one position in the job, but several start cycles.
-export const kernel_label = (k) => `${k.name} (launch ${k.launch}, from ${short(k.start_cycle)})`;
+export const kernel_label = (k) => `${k.name} (launch ${k.launch}${k.client ? ` of ${k.client}` : ''}, from ${short(k.start_cycle)})`;
 export const share_axis = (c, more) =>
   axis(c, {
     type: 'value',

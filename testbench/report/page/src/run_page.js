@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The report of a run, or of several runs in comparison.
 import { clear_charts, draw_all, draw_in } from './charts.js';
+import { clients_section } from './clients.js';
 import { comparison_section, partner } from './comparison.js';
 import { configuration_section } from './configuration.js';
 import { csv_button, h, select, table } from './dom.js';
@@ -8,14 +9,13 @@ import { number as n, percent, ratio, scaled, seconds, shape, short, spoken, tim
 import { energy_charts } from './energy_charts.js';
 import { lines_section } from './hot_lines.js';
 import { later } from './later.js';
-import { tried_section, tried_text } from './tried.js';
+import { tried_elsewhere, tried_section, tried_text } from './tried.js';
 import { grid, section, tiles } from './layout.js';
 import { flop_roofline_chart, roofline_chart } from './roofline.js';
 import * as charts from './run_charts.js';
 import { link_places, source_section } from './source_view.js';
 import { state_colours, is_dark, on_theme } from './theme.js';
 import * as time_charts from './time_charts.js';
-import { tried_elsewhere } from './tried_elsewhere.js';
 import { what_changed_section } from './what_changed.js';
 
 function verdict_section(kernel, file, files) {
@@ -64,6 +64,7 @@ function verdict_section(kernel, file, files) {
       ),
     ),
     tiles([
+      ...(kernel.client ? [['client', kernel.client]] : []),
       ['kernel cycles', whole(kernel.cycles)],
       ['kernel time', time(seconds(kernel.cycles, config))],
       ['job cycles', whole(metrics.cycles)],
@@ -239,6 +240,7 @@ function run_sections(file, kernel, { files, parameters = {} }, source) {
     power = time_charts.power_over_time_chart(metrics);
   return [
     verdict_section(kernel, file, files),
+    clients_section(metrics),
     section('Speed of light', grid(charts.speed_of_light_chart(kernel), flop_roofline_chart(kernel), roofline_chart(kernel))),
     section(
       'Occupancy',

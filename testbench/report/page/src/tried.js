@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Changes of the machine that `heddle whatif` has tried.
+// Changes of the machine that `heddle whatif` has tried, and those that another file of the report has.
 import { csv_button, h, table } from './dom.js';
-import { number as n, percent, whole } from './format.js';
+import { number as n, percent, seconds, whole } from './format.js';
 import { section } from './layout.js';
 
 const saved_text = (part) => (part >= 0 ? `${percent(part)} less time` : `${percent(-part)} more time`);
@@ -40,4 +40,26 @@ export function tried_section(tried) {
       ),
     ),
   );
+}
+
+const assignments = (options) => Object.fromEntries([...options.matchAll(/([a-z0-9_]+\.[a-z0-9_]+)=(\S+)/g)].map(([, key, value]) => [key, value]));
+
+/// A text about advice that was tried in another file of the report, which comes from the same machine with just that
+/// change; or null. `change`: of the verdict on `kernel`, of `file`.
+export function tried_elsewhere(change, kernel, file, files) {
+  const wanted = assignments(change.options),
+    keys = Object.keys(wanted);
+  if (keys.length === 0) return null;
+  const config = file.metrics.gpu.config;
+  for (const other of files) {
+    const theirs = other.metrics.gpu.config;
+    const differing = [...new Set([...Object.keys(config), ...Object.keys(theirs)])].filter((k) => config[k] !== theirs[k]);
+    const same = differing.length === keys.length && differing.every((k) => String(theirs[k]) === wanted[k]);
+    const found = same && other.metrics.kernels.find((k) => k.name === kernel.name && k.launch === kernel.launch);
+    if (!found) continue;
+    const [before, after] = [seconds(kernel.cycles, config), seconds(found.cycles, theirs)];
+    const gain = before / after;
+    return h('strong', { class: gain > 1 ? 'tried' : 'tried-in-vain' }, ` Tried in ${other.name}: ${gain === 1 ? 'as fast as before' : `${gain.toFixed(3)} times as fast`}.`);
+  }
+  return null;
 }
