@@ -99,6 +99,7 @@ cuda_machine::cuda_machine(const run_options& o, const gpu_config& config)
     chip.launched();
   };
   chip.driver().observe(*this);
+  chip.share_among([this] { return clients(); });
   chip.serve(
       o.arguments.empty() ? "program" : o.arguments[0], [this]() -> const std::vector<unsigned>& { return positions; },
       [this](const std::string& file) {

@@ -143,7 +143,6 @@ bool write_results(const run_options& o, cuda_machine& m, const cuda_server& ser
   chip.chip().settle_accounts();
   chip.chip().check_invariants();
   outcome.failure = server.failure();
-  chip.share_among(m.clients());
   outcome.metrics = chip.final_metrics(m.positions, [&m](const std::string& file) { return source_of(m, file); });
   // Streams may overtake each other, so the launch order can differ from the order of calls.
   auto& kernels = outcome.metrics.kernels;

@@ -226,7 +226,7 @@ void live_page::go_on() {
 }
 
 page_answer live_page::state() {
-  nlohmann::ordered_json s = state_of(gpu_);
+  nlohmann::ordered_json s = state_of(gpu_, run_.clients());
   s["cycle"] = now_;
   s["run"] = run_.name;
   s["gpu"] = gpu_.config().gpu.name;

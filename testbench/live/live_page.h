@@ -10,8 +10,10 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "heddle/gpu/gpu.h"
+#include "heddle/metrics/client_metrics.h"
 #include "heddle/tlm/kernel/clock_domain.h"
 #include "testbench/live/break_point.h"
 #include "testbench/live/page_server.h"
@@ -32,6 +34,8 @@ class live_page final : private cycle_observer {
     std::function<std::string()> metrics;  // up to now: the content of a metrics file
     std::function<double()> seconds;       // of simulation
     std::function<bool()> is_interrupted;  // a signal waits to be handled
+    /// The processes that share the GPU, by their numbers from 1 on: name and slice of each.
+    std::function<std::vector<client_metrics>()> clients;
   };
 
   /// Listens from now on. `g` outlives the page. Throws input_error if the port cannot be used.

@@ -10,6 +10,7 @@
 #include "heddle/memory/dram/memory_model.h"
 #include "heddle/memory/l2/l2_cache.h"
 #include "heddle/memory/noc/interconnect.h"
+#include "heddle/metrics/client_metrics.h"
 #include "heddle/metrics/collect.h"
 #include "heddle/observe/warps_now.h"
 #include "heddle/sm/sm.h"
@@ -22,7 +23,14 @@ namespace {
 using json = nlohmann::ordered_json;
 constexpr std::size_t most_launches = 50, most_places = 20;
 
-json launches_of(const gpu& g) {
+void add_client(json& launch, std::uint32_t number, const std::vector<client_metrics>& clients) {
+  if (number == 0 || number > clients.size()) return;
+  const client_metrics& c = clients[number - 1];
+  launch["client"] = c.name;
+  if (!c.slice.empty()) launch["slice"] = c.slice;
+}
+
+json launches_of(const gpu& g, const std::vector<client_metrics>& clients) {
   json all = json::array();
   for (const grid_record& grid : g.cwd().grids()) {
     if (grid.finished || all.size() == most_launches) continue;
@@ -34,6 +42,7 @@ json launches_of(const gpu& g) {
                    {"dispatched", grid.dispatched},
                    {"completed", grid.completed},
                    {"start_cycle", grid.dispatched != 0 ? json(grid.start_cycle) : json()}});
+    add_client(all.back(), l.client, clients);
   }
   return all;
 }
@@ -71,7 +80,7 @@ json memory_of(const gpu& g) {
 
 }  // namespace
 
-json state_of(const gpu& g) {
+json state_of(const gpu& g, const std::vector<client_metrics>& clients) {
   const run_progress p = progress_of(g);
   json sms = json::array(), states = json::object(), places = json::array();
   for (unsigned k = 0; k < g.sm_count(); ++k) {
@@ -90,10 +99,14 @@ json state_of(const gpu& g) {
   }
   for (const auto& [place, warps] : places_of_warps(g))
     if (places.size() < most_places) places.push_back({{"place", place}, {"warps", warps}});
-  return {{"cycle", g.cycle()},          {"blocks_done", p.blocks_done},
-          {"blocks", p.blocks_launched}, {"warp_instructions", p.warp_instructions},
-          {"launches", launches_of(g)},  {"sms", std::move(sms)},
-          {"memory", memory_of(g)},      {"warp_states", std::move(states)},
+  return {{"cycle", g.cycle()},
+          {"blocks_done", p.blocks_done},
+          {"blocks", p.blocks_launched},
+          {"warp_instructions", p.warp_instructions},
+          {"launches", launches_of(g, clients)},
+          {"sms", std::move(sms)},
+          {"memory", memory_of(g)},
+          {"warp_states", std::move(states)},
           {"places", std::move(places)}};
 }
 

@@ -151,7 +151,7 @@ void job_runner::share_among_clients() {
     c.sms = sms_of_client(job_, n, machine_.config());
     if (n <= options_.alone_cycles.size()) c.alone_cycles = options_.alone_cycles[n - 1];
   }
-  machine_.share_among(std::move(clients));
+  machine_.share_among([clients = std::move(clients)] { return clients; });
 }
 
 void job_runner::begin() {

@@ -158,7 +158,8 @@ void machine::serve(const std::string& name, std::function<const std::vector<uns
                    m.cut_cycle = page_->cycle();
                    return to_json(m);
                  },
-                 [this] { return wall_seconds_; }, [] { return run_signals::pending(); }});
+                 [this] { return wall_seconds_; }, [] { return run_signals::pending(); },
+                 [this] { return clients_ ? clients_() : std::vector<client_metrics>(); }});
   std::fprintf(stderr, "heddle: the page of this run: %s\n", page_->address().c_str());
 }
 
@@ -224,7 +225,8 @@ run_metrics machine::final_metrics(const std::vector<unsigned>& positions, const
 // Adds the parts of the metrics that the GPU does not know.
 void machine::complete(run_metrics& m, const std::vector<unsigned>& positions, const source_finder& source) const {
   m.config = config_;
-  if (!clients_.empty()) add_clients(m, gpu_, clients_);
+  if (std::vector<client_metrics> clients = clients_ ? clients_() : std::vector<client_metrics>(); !clients.empty())
+    add_clients(m, gpu_, std::move(clients));
   double warp_instructions = 0;
   source_quotes quotes(writes_metrics());
   for (kernel_metrics& k : m.kernels) {

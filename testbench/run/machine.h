@@ -59,8 +59,8 @@ class machine {
 
   /// Before the simulation: tells the views what the host will launch. Throws input_error.
   void announce(const std::vector<const isa::program*>& programs);
-  /// The processes that share the GPU: name, slice and sms of each, for metrics.
-  void share_among(std::vector<client_metrics> clients) { clients_ = std::move(clients); }
+  /// `clients`: the processes that share the GPU now, with name, slice and sms of each, for metrics and the live page.
+  void share_among(std::function<std::vector<client_metrics>()> clients) { clients_ = std::move(clients); }
   /// The driver has passed a launch to the GPU that announce() did not name.
   void launched();
   /// The host has copied bytes to device memory.
@@ -116,10 +116,10 @@ class machine {
   result_files files_;
   std::vector<std::unique_ptr<view>> views_;
   interval_sampler intervals_;
-  std::unique_ptr<run_recorder> recorder_;  // null without --record
-  bool untraced_ = false;                   // the user knows that there will be none
-  std::unique_ptr<live_page> page_;         // null without --serve
-  std::vector<client_metrics> clients_;
+  std::unique_ptr<run_recorder> recorder_;                // null without --record
+  bool untraced_ = false;                                 // the user knows that there will be none
+  std::unique_ptr<live_page> page_;                       // null without --serve
+  std::function<std::vector<client_metrics>()> clients_;  // empty: there are none
   double cpu_seconds_ = 0;
   double wall_seconds_ = 0;
 };

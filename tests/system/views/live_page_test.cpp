@@ -139,6 +139,29 @@ TEST_F(live_page, tells_what_waits_in_the_memory) {
   EXPECT_EQ(end(SIGINT), 130);
 }
 
+TEST_F(live_page, names_the_clients_of_launches) {
+  const words arguments = job(100000, "a100");
+  json j = json::parse(content(place_ / "job.json"));
+  j["slices"] = {{"left", "3g.20gb"}, {"right", "2g.10gb"}};
+  j["clients"] = {{"train", {{"slice", "left"}}}, {"infer", {{"slice", "right"}}}};
+  j["buffers"]["b"]["client"] = "train";
+  j["buffers"]["c"] = {{"bytes", 65536}, {"client", "infer"}};
+  j["launches"][0]["client"] = "train";
+  j["launches"].push_back(j["launches"][0]);
+  j["launches"][1]["client"] = "infer";
+  j["launches"][1]["args"][0]["buffer"] = "c";
+  write("job.json", j.dump());
+  serve(arguments);
+  json launches;
+  do launches = got("/state")["launches"];
+  while (launches.size() < 2);
+  EXPECT_EQ(launches[0]["client"], "train");
+  EXPECT_EQ(launches[0]["slice"], "left");
+  EXPECT_EQ(launches[1]["client"], "infer");
+  EXPECT_EQ(launches[1]["slice"], "right");
+  EXPECT_EQ(end(SIGINT), 130);
+}
+
 TEST_F(live_page, is_left_by_a_signal_while_paused) {
   serve(job(100000));
   order("/pause");
