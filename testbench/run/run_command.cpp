@@ -2,15 +2,10 @@
 #include "testbench/run/run_command.h"
 
 #include <fcntl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <csignal>
 #include <cstdio>
-#include <cstdlib>
-#include <exception>
 #include <memory>
 #include <set>
 #include <utility>
@@ -22,6 +17,7 @@
 #include "testbench/job/arguments.h"
 #include "testbench/job/job_parser.h"
 #include "testbench/options/log.h"
+#include "testbench/run/interference.h"
 #include "testbench/run/job_runner.h"
 #include "testbench/run/summary.h"
 #include "testbench/sanitize/sanitize_text.h"
@@ -70,87 +66,6 @@ void check_recordable(const job& j) {
   if (!j.preemptions.empty()) refuse(j.preemptions[0].where, "--record: a trace does not hold preemption");
   if (!j.clients.empty()) refuse(j.clients[0].where, "--record: a trace does not hold clients");
   check_recordable(j.operations);
-}
-
-// The job with the launches of one client. Buffers and modules of the others stay, so that memory lies where it lay.
-job alone(job j, unsigned client) {
-  j.operations.erase(std::remove_if(j.operations.begin(), j.operations.end(),
-                                    [client](const operation& op) { return op.client != client; }),
-                     j.operations.end());
-  j.outputs.clear();
-  return j;
-}
-
-run_options without_results(const run_options& o) {
-  run_options quiet;
-  quiet.gpu = o.gpu;
-  quiet.overrides = o.overrides;
-  quiet.max_cycles = o.max_cycles;
-  quiet.cold = o.cold;
-  quiet.threads = o.threads;
-  quiet.confine = o.confine;
-  quiet.progress = progress_mode::never;
-  quiet.quiet = true;
-  return quiet;
-}
-
-std::uint64_t simulated_cycles(const run_options& o, const job& j, const gpu_config& config, unsigned client) {
-  const job own = alone(j, client);
-  const run_options options = without_results(o);
-  // Never deleted: the process ends, and destroying a machine takes longer than many runs.
-  auto* const runner = new job_runner(options, own, config, nullptr);
-  const run_outcome outcome = runner->run();
-  if (!outcome.failure.empty()) {
-    message_log::warning("client '" + j.clients[client - 1].name + "', alone: " + outcome.failure);
-    return 0;
-  }
-  return outcome.metrics.clients.at(client - 1).cycles;
-}
-
-[[noreturn]] void measure(int result, const run_options& o, const job& j, const gpu_config& config, unsigned client) {
-  std::signal(SIGINT, SIG_DFL);
-  std::signal(SIGTERM, SIG_DFL);
-  std::uint64_t cycles = 0;
-  // What kernels print is printed by the run of all clients.
-  if (std::freopen("/dev/null", "w", stdout) == nullptr) ::_exit(EXIT_FAILURE);
-  try {
-    cycles = simulated_cycles(o, j, config, client);
-  } catch (const std::exception& e) {
-    message_log::warning("client '" + j.clients[client - 1].name + "', alone: " + e.what());
-  }
-  const bool written = ::write(result, &cycles, sizeof cycles) == static_cast<ssize_t>(sizeof cycles);
-  ::_exit(written ? EXIT_SUCCESS : EXIT_FAILURE);
-}
-
-std::uint64_t cycles_in_process(const run_options& o, const job& j, const gpu_config& config, unsigned client) {
-  int ends[2];
-  if (::pipe(ends) != 0) throw input_error("--interference: no pipe can be opened");
-  std::fflush(nullptr);
-  const pid_t child = ::fork();
-  if (child < 0) throw input_error("--interference: no process can be started");
-  if (child == 0) measure(ends[1], o, j, config, client);
-  ::close(ends[1]);
-  std::uint64_t cycles = 0;
-  ssize_t n = 0;
-  do n = ::read(ends[0], &cycles, sizeof cycles);
-  while (n < 0 && errno == EINTR);
-  ::close(ends[0]);
-  while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) continue;
-  return n == static_cast<ssize_t>(sizeof cycles) ? cycles : 0;
-}
-
-// How long each client takes if it is the only one that launches something, on the same machine, with the same share of
-// it: cycles from its first doorbell to the end of its last launch; 0: it launches nothing, or fails. Each is simulated
-// in a process of its own, which writes no results.
-std::vector<std::uint64_t> cycles_alone(const run_options& o, const job& j, const gpu_config& config) {
-  if (j.clients.empty()) throw input_error("--interference: the job has no 'clients'");
-  std::vector<std::uint64_t> cycles;
-  for (unsigned client = 1; client <= j.clients.size(); ++client) {
-    const bool launches = std::any_of(j.operations.begin(), j.operations.end(),
-                                      [client](const operation& op) { return op.client == client; });
-    cycles.push_back(launches ? cycles_in_process(o, j, config, client) : 0);
-  }
-  return cycles;
 }
 
 }  // namespace

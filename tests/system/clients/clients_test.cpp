@@ -264,6 +264,9 @@ TEST(clients, are_compared_with_their_run_alone) {
   ASSERT_EQ(shared.code, 0) << shared.err;
   const result apart = run(sliced(all, {{"left", "3g.20gb"}, {"right", "3g.20gb"}}), options);
   ASSERT_EQ(apart.code, 0) << apart.err;
+  // Clients are simulated alone one after another, or at the same time.
+  const result at_once = run(job_of({{"a", json::object()}, {"b", json::object()}}, all), options + " --threads 3");
+  EXPECT_TRUE(at_once.metrics == shared.metrics);
   for (std::size_t n = 0; n < 2; ++n) {
     EXPECT_GT(shared.client(n)["slowdown"], 1.02) << n;
     EXPECT_EQ(apart.client(n)["slowdown"], 1) << n;
