@@ -41,7 +41,7 @@ void compute_work_distributor::submit(std::shared_ptr<const resident_launch> lau
   blocks_submitted_ += g.blocks();
   const unsigned partition = g.launch->partition;
   if (sample_error_ > 0) g.sampler = sampler_of(*g.launch);
-  streams_[g.launch->stream_key()].push_back(id);
+  stream_of(g).push_back(id);
   ++unfinished_;
   with_runtime_ += calls_runtime(*g.launch);
   clock_.wake_at(std::max(g.ready_cycle, now + 1));
@@ -53,8 +53,8 @@ void compute_work_distributor::refresh_candidates(unsigned partition) {
   front_end& f = fronts_[partition];
   ++f.candidate_lists;
   f.candidates.clear();
-  for (auto& [stream, launches] : streams_) {
-    if (launches.empty() || grids_[launches.front()].launch->partition != partition) continue;
+  for (auto& [stream, launches] : f.streams) {
+    if (launches.empty()) continue;
     f.candidates.push_back(launches.front());
     if (launches.size() > 1) admit_early(f, launches);
   }
@@ -182,7 +182,7 @@ void compute_work_distributor::settled(block_in_flight& b, cycle_t cycle) {
 // stream, which may still run, is finished.
 void compute_work_distributor::finish_if_done(grid_record& g, cycle_t cycle) {
   if (!g.done() || g.finished || abandoning_) return;
-  auto& stream = streams_[g.launch->stream_key()];
+  auto& stream = stream_of(g);
   if (stream.front() != g.launch->launch_id) return;
   if (g.ends_cycle > cycle) return front_of(g).late_ends.push_back(g.launch->launch_id);
   if (g.sampler != nullptr && !end_left_out(g, cycle)) return;
@@ -192,7 +192,7 @@ void compute_work_distributor::finish_if_done(grid_record& g, cycle_t cycle) {
   stream.pop_front();
   grid_record* const next = stream.empty() ? nullptr : &grids_[stream.front()];
   // The stream's next launch waited for this one, if it has not begun: its launch latency begins now.
-  if (next == nullptr) streams_.erase(g.launch->stream_key());
+  if (next == nullptr) front_of(g).streams.erase(g.launch->stream_key());
   else if (next->early) meet_prerequisite(*next, cycle);
   else next->ready_cycle = std::max(next->ready_cycle, cycle + config_.cwd.launch_latency_cycles);
   refresh_candidates(g.launch->partition);

@@ -95,6 +95,7 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   /// Dispatches the blocks of a partition's grids, or of a whole GPU's, to its SMs. None waits for another.
   struct front_end {
     std::unique_ptr<placement_policy> placement;
+    std::map<std::uint64_t, std::deque<std::uint32_t>> streams;  // unfinished launches by the stream's key
     std::vector<std::uint32_t> candidates;
     std::uint64_t candidate_lists = 0;  // how often candidates was collected
     cycle_t next_dispatch = 0;
@@ -116,6 +117,10 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   void read_recordings(grid_record& g, const std::map<std::uint64_t, block_in_flight*>& blocks);
   [[nodiscard]] front_end& front_of(const grid_record& g) { return fronts_[g.launch->partition]; }
   [[nodiscard]] front_end& front_of(unsigned sm) { return fronts_[partition_of_sm_[sm]]; }
+  [[nodiscard]] std::deque<std::uint32_t>& stream_of(const grid_record& g) {
+    return front_of(g).streams[g.launch->stream_key()];
+  }
+  [[nodiscard]] bool has_several_streams() const;
   void run(front_end& f, cycle_t cycle);
   void take_arrivals(cycle_t cycle);
   void complete(block_in_flight& b, cycle_t cycle);
@@ -201,9 +206,8 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   clock_port clock_;
   std::vector<sm_account> accounts_;
   const std::vector<sm_place> places_;
-  const std::vector<unsigned> partition_of_sm_;                 // from 1 on; 0: the SM is in none
-  std::vector<front_end> fronts_;                               // the first one of what is in no partition
-  std::map<std::uint64_t, std::deque<std::uint32_t>> streams_;  // unfinished launches by the stream's key
+  const std::vector<unsigned> partition_of_sm_;  // from 1 on; 0: the SM is in none
+  std::vector<front_end> fronts_;                // the first one of what is in no partition
   std::vector<arrival> arrivals_;
   unsigned switches_ = 0;  // context switches that have not ended
   // The SMs' part of a block is poisoned while it is not in use. The CWD's own part says whether the block is resident.

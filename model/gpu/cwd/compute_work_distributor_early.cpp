@@ -14,7 +14,7 @@ void compute_work_distributor::released(block_in_flight& b) {
   b.released = true;
   grid_record& g = grids_[b.launch->launch_id];
   if (++g.released != g.blocks() || abandoning_) return;
-  const auto& stream = streams_[g.launch->stream_key()];
+  const auto& stream = stream_of(g);
   if (stream.size() > 1 && stream.front() == g.launch->launch_id && grids_[stream[1]].launch->programmatic)
     refresh_candidates(g.launch->partition);
 }

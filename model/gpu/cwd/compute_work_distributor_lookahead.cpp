@@ -12,14 +12,14 @@ cycle_t compute_work_distributor::nothing_arrives_until(unsigned sm, cycle_t now
   if (with_runtime_ != 0) return now;
   const cycle_t latency = config_.cwd.dispatch_latency_cycles;
   cycle_t until = now + latency;  // any message is sent in the next cycle at the earliest
+  const front_end& f = fronts_[partition_of_sm_[sm]];
   const bool makes_room = config_.context.time_slice_cycles != 0 ||
                           (config_.context.priority_preemption != choice::priority_preemption::none && unfinished_ > 1);
   if (!requests && !makes_room && early_grids_ == 0 && switches_ == 0 && terminated_.empty() &&
-      streams_.size() <= config_.cwd.max_resident_grids) {
+      f.streams.size() <= config_.cwd.max_resident_grids) {
     // A grid whose blocks do not fit this SM now must wait for one of the SM's own blocks to end. A grid that is
     // submitted later is not ready before its launch latency has passed.
     const sm_account& a = accounts_[sm];
-    const front_end& f = fronts_[partition_of_sm_[sm]];
     until = now + std::max(1u, config_.cwd.launch_latency_cycles) + latency - 1;
     cycle_t next_block = never;
     for (const std::uint32_t id : f.candidates) {

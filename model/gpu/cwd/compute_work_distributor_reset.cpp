@@ -87,7 +87,7 @@ void compute_work_distributor::end_grids(cycle_t cycle) {
     g.next_block.reset();
   }
   invariant(unfinished_ == 0 && switches_ == 0, "a reset left something in the CWD");
-  streams_.clear();
+  for (front_end& f : fronts_) f.streams.clear();
   early_grids_ = 0;
   with_runtime_ = 0;
   abandoning_ = false;

@@ -19,9 +19,15 @@ std::shared_ptr<block_sampler> compute_work_distributor::sampler_of(const reside
   return s;
 }
 
+bool compute_work_distributor::has_several_streams() const {
+  std::size_t streams = 0;
+  for (const front_end& f : fronts_) streams += f.streams.size();
+  return streams > 1;
+}
+
 // Other launches beside it, and blocks that leave their SMs, would count as the launch's own time.
 void compute_work_distributor::sample(grid_record& g, const block_in_flight& b, cycle_t cycle) {
-  if (g.left_out == 0 && (streams_.size() > 1 || early_grids_ != 0 || switches_ != 0)) g.sampler->close();
+  if (g.left_out == 0 && (has_several_streams() || early_grids_ != 0 || switches_ != 0)) g.sampler->close();
   g.sampler->block_ended(cycle, cycle - b.since, b.recording != nullptr ? b.recording->records() : b.executed);
   if (g.waiting() == 0) return g.sampler->close();
   if (g.left_out != 0) return;
@@ -41,7 +47,7 @@ bool compute_work_distributor::end_left_out(grid_record& g, cycle_t cycle) {
   g.sample = g.sampler->estimate(g.left_out, *rest, cycle - g.start_cycle);
   if (g.left_out == 0) return true;
   // Launches of other streams have waited: their launch latency begins now.
-  for (const auto& [stream, launches] : streams_)
+  for (const auto& [stream, launches] : front_of(g).streams)
     if (stream != g.launch->stream_key() && !launches.empty()) {
       grid_record& other = grids_[launches.front()];
       other.ready_cycle = std::max(other.ready_cycle, cycle + config_.cwd.launch_latency_cycles);

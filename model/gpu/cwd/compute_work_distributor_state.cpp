@@ -30,12 +30,12 @@ void compute_work_distributor::exchange(state_image& image) {
   }
   image.each(accounts_);
   for (front_end& f : fronts_) f.exchange(image);
-  image(streams_, arrivals_, switches_, early_grids_, with_runtime_);
+  image(arrivals_, switches_, early_grids_, with_runtime_);
 }
 
 void compute_work_distributor::front_end::exchange(state_image& image) {
   placement->exchange(image);
-  image(candidates, candidate_lists, next_dispatch, dispatch_free, ends, ends_free, late_ends, blocked);
+  image(streams, candidates, candidate_lists, next_dispatch, dispatch_free, ends, ends_free, late_ends, blocked);
 }
 
 // Those in the pool have names, too: a request to an SM may name blocks that have ended.
