@@ -171,7 +171,8 @@ kernel_metrics kernel_of(const gpu& g, const grid_record& grid, energy_account& 
     k.cluster[0] = l.cluster.x;
     k.cluster[1] = l.cluster.y;
     k.cluster[2] = l.cluster.z;
-    k.max_active_clusters = max_active_clusters(g.config(), o.blocks_per_sm, l.cluster_blocks());
+    k.max_active_clusters =
+        max_active_clusters(g.config(), o.blocks_per_sm, l.cluster_blocks(), {l.client_sms, l.partition});
   }
   k.launch_cycles = k.start_cycle + g.config().cwd.launch_latency_cycles - std::min(k.start_cycle, grid.ready_cycle);
   fill_lost_occupancy(k, g, l, k.blocks - grid.left_out);

@@ -18,9 +18,15 @@ struct cluster_request {
 /// Blocks of a cluster that every chip with clusters allows (CUDA C++ Programming Guide, thread block clusters).
 constexpr unsigned portable_cluster_blocks = 8;
 
+/// The SMs on which a process may have blocks.
+struct sm_share {
+  std::uint32_t sms = 0;        // at most so many at once; 0: all
+  std::uint32_t partition = 0;  // of a divided GPU, from 1 on; 0: SMs of none
+};
+
 /// How many clusters can be resident at one time, as CUDA's cudaOccupancyMaxActiveClusters answers: the blocks of a
 /// cluster lie in one GPC, and several may share an SM. `blocks_per_sm`: blocks that fit on an empty SM.
 [[nodiscard]] std::uint64_t max_active_clusters(const gpu_config& config, unsigned blocks_per_sm,
-                                                std::uint64_t cluster_blocks);
+                                                std::uint64_t cluster_blocks, const sm_share& share = {});
 
 }  // namespace heddle

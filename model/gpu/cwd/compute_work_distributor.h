@@ -148,7 +148,11 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   [[nodiscard]] bool holds_early(unsigned sm) const;
   // Thread block clusters (compute_work_distributor_clusters.cpp)
   [[nodiscard]] static std::uint64_t block_of_cluster(const grid_record& g, std::uint64_t cluster, std::uint64_t rank);
+  [[nodiscard]] std::uint64_t room_on(unsigned sm, const grid_record& g, std::uint64_t most) const;
+  [[nodiscard]] bool has_blocks(unsigned sm, const grid_record& g) const;
+  [[nodiscard]] std::uint64_t new_sms_left(const grid_record& g) const;
   [[nodiscard]] std::vector<std::uint64_t> room_of_gpcs(const grid_record& g) const;
+  [[nodiscard]] bool leaves_room(unsigned sm, const grid_record& g, std::uint64_t blocks) const;
   bool dispatch_cluster(grid_record& g, std::vector<std::uint64_t>& resident, cycle_t cycle);
   [[nodiscard]] bool holds_cluster(unsigned sm) const;
   void all_dispatched(const grid_record& g, cycle_t cycle);

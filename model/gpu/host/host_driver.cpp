@@ -291,8 +291,8 @@ void host_driver::check(const launch_request& r) {
     return check_launch(config_, *r.recording->program, r.recording->header.grid, r.recording->header.block,
                         r.recording->header.shared_bytes - r.recording->program->shared_bytes, r.carveout_percent);
   const launch_plan p = plan(r);
-  check_launch(config_, *p.program, r.grid, r.block, r.dynamic_shared_bytes, r.carveout_percent, r.cluster);
-  if (r.client_sms != 0) refuse_clusters(*p.program, r.grid, r.cluster);
+  check_launch(config_, *p.program, r.grid, r.block, r.dynamic_shared_bytes, r.carveout_percent, r.cluster,
+               {r.client_sms, r.partition});
   if (r.parameters.size() != p.program->parameter_bytes)
     throw input_error("kernel '" + r.kernel + "': " + std::to_string(r.parameters.size()) +
                       " bytes of parameters, expected " + std::to_string(p.program->parameter_bytes));

@@ -69,14 +69,14 @@ std::shared_ptr<resident_launch> launch_builder::prepared(const launch_descripto
   l->shared_bytes = l->program->shared_bytes + d.dynamic_shared_bytes;
   l->local_base = d.local_address;
   const cluster_request cluster{{d.cluster[0], d.cluster[1], d.cluster[2]}, d.non_portable_cluster != 0};
-  check_launch(config_, *l->program, d.grid, d.block, d.dynamic_shared_bytes, d.carveout_percent, cluster);
+  add_client(*l);
+  check_launch(config_, *l->program, d.grid, d.block, d.dynamic_shared_bytes, d.carveout_percent, cluster,
+               {l->client_sms, l->partition});
   const launch_shape shape = shape_of(*l->program, d.grid, cluster);
   l->grid = dim3_of(shape.grid);
   l->cluster = dim3_of(shape.cluster);
   l->explicit_cluster = shape.explicit_cluster;
   l->reaches_cluster = l->cluster_blocks() > 1 && l->program->leaves_block;
-  add_client(*l);
-  if (l->client_sms != 0) refuse_clusters(*l->program, d.grid, cluster);
   if (d.parameter_bytes != l->program->parameter_bytes)
     throw input_error("kernel '" + l->program->kernel + "': " + std::to_string(d.parameter_bytes) +
                       " bytes of parameters, expected " + std::to_string(l->program->parameter_bytes));

@@ -30,9 +30,22 @@ void check_directives(const isa::program& program, const std::string& kernel, co
                       " threads, the kernel was compiled for at most " + std::to_string(limit) + " (.maxntid)");
 }
 
+/// Throws input_error for clusters that never fit the SMs of a client. `cluster`: names kernel and size.
+void check_share(const gpu_config& config, const std::string& cluster, std::uint64_t blocks, unsigned blocks_per_sm,
+                 const sm_share& share) {
+  if (max_active_clusters(config, blocks_per_sm, blocks, share) != 0) return;
+  const bool of_slice = max_active_clusters(config, blocks_per_sm, blocks, {0, share.partition}) == 0;
+  throw input_error(
+      cluster +
+      (of_slice
+           ? " fits no GPC of the client's slice"
+           : " does not fit the client's share of " + std::to_string(share.sms) + (share.sms == 1 ? " SM" : " SMs")) +
+      ", where " + std::to_string(blocks_per_sm) + (blocks_per_sm == 1 ? " block fits" : " blocks fit") + " on an SM");
+}
+
 /// Throws input_error for clusters that the GPU cannot run. `blocks_per_sm`: blocks that fit on an SM.
 void check_clusters(const gpu_config& config, const isa::program& program, const launch_shape& shape,
-                    const cluster_request& request, unsigned blocks_per_sm) {
+                    const cluster_request& request, unsigned blocks_per_sm, const sm_share& share) {
   if (!shape.explicit_cluster) return;
   const std::string kernel = "kernel '" + program.kernel + "': ";
   const std::string cluster = kernel + "a cluster of " + triple_text(shape.cluster) + " blocks";
@@ -58,9 +71,11 @@ void check_clusters(const gpu_config& config, const isa::program& program, const
       throw input_error(kernel + "a grid of " + triple_text(shape.grid) +
                         " blocks, expected a multiple of the cluster of " + triple_text(shape.cluster) +
                         " blocks in each dimension");
-  if (max_active_clusters(config, blocks_per_sm, blocks) == 0)
+  if (config.partitions.empty() && max_active_clusters(config, blocks_per_sm, blocks) == 0)
     throw input_error(cluster + " fits no GPC of " + config.gpu.name + ", where " + std::to_string(blocks_per_sm) +
                       (blocks_per_sm == 1 ? " block fits" : " blocks fit") + " on an SM");
+  if (blocks > 1 && (share.sms != 0 || !config.partitions.empty()))
+    check_share(config, cluster, blocks, blocks_per_sm, share);
 }
 
 }  // namespace
@@ -97,7 +112,7 @@ block_demand demand_of(const isa::program& program, unsigned threads, std::uint6
 
 void check_launch(const gpu_config& config, const isa::program& program, const std::uint32_t grid[3],
                   const std::uint32_t block[3], std::uint32_t dynamic_shared_bytes, int carveout_percent,
-                  const cluster_request& cluster) {
+                  const cluster_request& cluster, const sm_share& share) {
   const std::string kernel = "kernel '" + program.kernel + "': ";
   for (unsigned i = 0; i < 3; ++i)
     if (grid[i] == 0 || block[i] == 0)
@@ -121,17 +136,12 @@ void check_launch(const gpu_config& config, const isa::program& program, const s
     throw input_error(kernel + std::to_string(d.shared_bytes) +
                       " bytes of shared memory, blocks of a cluster can access " + std::to_string(reach) +
                       " of each other");
-  if (o.blocks_per_sm != 0) return check_clusters(config, program, shape, cluster, o.blocks_per_sm);
+  if (o.blocks_per_sm != 0) return check_clusters(config, program, shape, cluster, o.blocks_per_sm, share);
   std::string limits;
   for (const auto& name : o.limiters) limits += (limits.empty() ? "" : ", ") + name;
   throw input_error(kernel + "a block of " + std::to_string(threads) + " threads with " +
                     std::to_string(program.registers) + " registers per thread and " + std::to_string(d.shared_bytes) +
                     " bytes of shared memory fits no SM of " + config.gpu.name + " (limited by " + limits + ")");
-}
-
-void refuse_clusters(const isa::program& program, const std::uint32_t grid[3], const cluster_request& cluster) {
-  if (shape_of(program, grid, cluster).cluster_blocks() > 1)
-    throw input_error("kernel '" + program.kernel + "': a client with a share of the SMs launches no clusters");
 }
 
 void check_preemption(const gpu_config& config, const std::vector<unsigned>& sms, preemption_mode mode) {

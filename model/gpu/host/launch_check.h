@@ -31,14 +31,10 @@ block_demand demand_of(const isa::program& program, unsigned threads, std::uint6
 
 /// Throws input_error, naming the limiting resource, for a launch that can never run on the GPU: a dimension of 0, too
 /// many threads, .reqntid or .maxntid violated, a block that fits no SM; clusters on a chip without
-/// them, of too many blocks, that do not divide the grid or fit no GPC.
+/// them, of too many blocks, that do not divide the grid or fit no GPC, or not the SMs of `share`.
 void check_launch(const gpu_config& config, const isa::program& program, const std::uint32_t grid[3],
                   const std::uint32_t block[3], std::uint32_t dynamic_shared_bytes, int carveout_percent,
-                  const cluster_request& cluster = {});
-
-/// Throws input_error for a launch with clusters, by a client that has a share of the SMs: all blocks of a cluster are
-/// placed at once, on SMs of which the client may hold too few.
-void refuse_clusters(const isa::program& program, const std::uint32_t grid[3], const cluster_request& cluster);
+                  const cluster_request& cluster = {}, const sm_share& share = {});
 
 /// Throws input_error for a preemption mode that the GPU does not support, and for an SM that does not exist.
 void check_preemption(const gpu_config& config, const std::vector<unsigned>& sms, preemption_mode mode);
