@@ -49,15 +49,10 @@ std::string environment_of(pid_t process, const std::string& name) {
 
 }  // namespace
 
-unsigned cuda_machine::join(const std::string& program, pid_t process) {
+cuda_machine::process_share cuda_machine::share_of(pid_t process) {
   constexpr const char* variable = "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE";
   constexpr double rounding = 1e-9;
   process_share p;
-  p.name = program.substr(program.find_last_of('/') + 1);
-  const auto same = std::count_if(processes.begin(), processes.end(), [&](const process_share& o) {
-    return o.name == p.name || o.name.compare(0, p.name.size() + 1, p.name + " ") == 0;
-  });
-  if (same != 0) p.name += " " + std::to_string(same + 1);
   const unsigned all = chip.config().gpu.sm_count;
   p.sms = all;
   const std::string text = environment_of(process, variable);
@@ -70,6 +65,16 @@ unsigned cuda_machine::join(const std::string& program, pid_t process) {
     message_log::warning(
         std::string(variable) + " = " + printable(text) +
         " has no effect: expected a number from 0 to 100, and a GPU of compute capability 7.0 or later");
+  return p;
+}
+
+unsigned cuda_machine::join(const std::string& program, pid_t process) {
+  process_share p = share_of(process);
+  p.name = program.substr(program.find_last_of('/') + 1);
+  const auto same = std::count_if(processes.begin(), processes.end(), [&](const process_share& o) {
+    return o.name == p.name || o.name.compare(0, p.name.size() + 1, p.name + " ") == 0;
+  });
+  if (same != 0) p.name += " " + std::to_string(same + 1);
   processes.push_back(p);
   return static_cast<unsigned>(processes.size());
 }
@@ -108,13 +113,15 @@ cuda_machine::cuda_machine(const run_options& o, const gpu_config& config)
       });
 }
 
-wire::device_info cuda_machine::info() const {
+// NVIDIA, Multi-Process Service, "Volta MPS Execution Resource Provisioning": the attribute of the multiprocessors
+// reflects the portion that the client may use.
+wire::device_info cuda_machine::info(pid_t process) {
   const gpu_config& c = chip.config();
   wire::device_info d{};
   std::snprintf(d.name, sizeof d.name, "%s (Heddle)", c.gpu.name.c_str());
   d.major = compute_capability(c) / 10;
   d.minor = compute_capability(c) % 10;
-  d.sms = static_cast<std::int32_t>(c.gpu.sm_count);
+  d.sms = static_cast<std::int32_t>(share_of(process).sms);
   d.clock_khz = static_cast<std::int32_t>(c.gpu.core_clock_mhz * 1000);
   // As in data sheets: the width is the number of pins, and each transfers two bits in a cycle of the memory clock.
   const double transfers_mhz = c.dram.clock_mhz * transfers_per_cycle(c);

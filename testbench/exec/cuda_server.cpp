@@ -200,7 +200,7 @@ void cuda_server::greet(client& c, wire::reader& in) {
   }
   c.session = entry.session.get();
   c.process = process;
-  a.body.put(machine_->info());
+  a.body.put(machine_->info(process));
   reply(c, a);
 }
 

@@ -348,7 +348,7 @@ void cuda_session::launch(wire::reader& in, call_answer& out) {
     const block_demand d =
         demand_of(program_of(f), head.block[0] * head.block[1] * head.block[2], head.dynamic_shared_bytes, f.carveout);
     if (std::uint64_t{head.grid[0]} * head.grid[1] * head.grid[2] >
-        std::uint64_t{compute(c, d).blocks_per_sm} * c.gpu.sm_count) {
+        std::uint64_t{compute(c, d).blocks_per_sm} * m_.processes[client_ - 1].sms) {
       out.status = wire::cooperative_too_large;
       return;
     }
@@ -384,7 +384,8 @@ void cuda_session::active_clusters(wire::reader& in, call_answer& out) {
   const function_entry& f = functions_[function];
   const unsigned per_sm =
       compute(m_.chip.config(), demand_of(program_of(f), threads, dynamic, f.carveout)).blocks_per_sm;
-  out.body.put(static_cast<std::uint32_t>(max_active_clusters(m_.chip.config(), per_sm, blocks)));
+  out.body.put(static_cast<std::uint32_t>(
+      max_active_clusters(m_.chip.config(), per_sm, blocks, {m_.share_of(process_).sms, 0})));
 }
 
 void cuda_session::make_texture(wire::reader& in, call_answer& out) {

@@ -45,8 +45,9 @@ struct cuda_machine final : private print_observer {
     bool limited = false;
   };
   std::vector<process_share> processes;  // that have launched something
-  /// Notes a process, with the share that its environment gives it (CUDA_MPS_ACTIVE_THREAD_PERCENTAGE). Returns its
-  /// number as a client of the GPU, from 1 on.
+  /// The share that the process's environment gives it (CUDA_MPS_ACTIVE_THREAD_PERCENTAGE); without a name.
+  process_share share_of(pid_t process);
+  /// Notes a process, with its share. Returns its number as a client of the GPU, from 1 on.
   unsigned join(const std::string& program, pid_t process);
   /// The processes for metrics; none if there is only one, without a share.
   [[nodiscard]] std::vector<client_metrics> clients() const;
@@ -56,7 +57,8 @@ struct cuda_machine final : private print_observer {
   std::set<std::string> warned;                                 // warnings already printed
   std::map<std::vector<std::uint8_t>, std::uint64_t> textures;  // handles by the bytes of the request
   std::string text;                                             // printed by kernels, for the next reply
-  [[nodiscard]] wire::device_info info() const;
+  /// What the process sees of the GPU: of its SMs those that its share has, as under MPS.
+  [[nodiscard]] wire::device_info info(pid_t process);
   /// That of calls after the queues' fault.
   [[nodiscard]] std::int32_t status_of_fault() const;
   /// The handle of such a texture.

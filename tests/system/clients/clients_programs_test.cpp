@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 #include "tests/system/common/json_text.h"
 #include "tests/system/cuda/cuda_program.h"
@@ -44,6 +45,19 @@ TEST(client_programs, have_the_share_that_their_environment_gives) {
   EXPECT_EQ(m["clients"][0]["sms"], 2);  // 1.6 of 80, rounded up
   EXPECT_LE(m["clients"][0]["most_sms"], 2);
   EXPECT_GE(m["clients"][0]["most_sms"], 1);
+}
+
+// The attribute of the multiprocessors, and what follows from it.
+TEST(client_programs, see_the_sms_of_their_share) {
+  for (const auto& [prefix, sms] : {std::pair<std::string, unsigned>{"", 80},
+                                    {"env CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=10 ", 8},
+                                    {"env CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=100 ", 80}}) {
+    const json m = metrics_of("share", prefix);
+    EXPECT_NE(cuda_runs::content(cuda_runs::place_of_test() / "stdout").find(std::to_string(sms) + " SMs\n"),
+              std::string::npos)
+        << prefix;
+    if (sms == 8) EXPECT_EQ(m.at("clients")[0]["most_sms"], 8);
+  }
 }
 
 }  // namespace clients_programs_test

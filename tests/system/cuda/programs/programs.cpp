@@ -100,6 +100,7 @@ int main(int argc, char** argv) {
       {"calls_in_host_functions", calls_in_host_functions},
       {"object_rules", object_rules},
       {"device_rules", device_rules},
+      {"share", share},
       {"texture_rules", texture_rules},
       {"batches", batches},
       {"driver_rules", driver_rules},

@@ -93,6 +93,7 @@ void pool_and_stream_rules();
 
 // programs_device.cpp
 void device_rules();
+void share();
 
 // programs_driver.cpp
 void driver_rules();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What CUDA says of its device, keeps for it and takes with a launch. As an H100 with CUDA 13 answers.
+#include <cstdio>
 #include <string>
 #include <utility>
 
@@ -154,6 +155,27 @@ void attributes_of_launches() {
 }
 
 }  // namespace
+
+// The SMs that the device says it has bound what may run together.
+void share() {
+  constexpr int too_large = 720, threads = 256;
+  int sms = 0, blocks = 0, grid = 0, block = 0;
+  RIGHT(cudaDeviceGetAttribute(&sms, 16, 0));
+  RIGHT(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, &linger, threads, 0));
+  void* function = nullptr;
+  RIGHT(call("cudaGetFuncBySymbol", &function, &linger));
+  RIGHT(call("cuOccupancyMaxPotentialBlockSize", &grid, &block, function, nullptr, std::size_t{0}, threads));
+  HOLDS(block == threads && grid == sms * blocks);
+  const unsigned most = static_cast<unsigned>(sms * blocks);
+  int* words = device<int>(std::size_t{most} * threads);
+  int turns = 1;
+  void* list[] = {&words, &turns, nullptr};
+  GIVES(too_large, cudaLaunchCooperativeKernel(&linger, {most + 1, 1, 1}, {threads, 1, 1}, list, 0, nullptr));
+  cudaGetLastError();
+  RIGHT(cudaLaunchCooperativeKernel(&linger, {most, 1, 1}, {threads, 1, 1}, list, 0, nullptr));
+  RIGHT(cudaDeviceSynchronize());
+  std::printf("%d SMs\n", sms);
+}
 
 void device_rules() {
   limits();
