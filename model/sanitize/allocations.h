@@ -20,6 +20,7 @@ struct allocation {
   std::uint64_t bytes = 0;
   std::string name;              // "buffer 'x'"; empty: none
   bool written_at_start = true;  // its bytes have values without being written
+  std::uint32_t client = 0;      // the only one whose launches may access it; 0: all may
   // Otherwise: which bytes have been written. The host gives zeroed memory when it is touched: allocations may be
   // larger than the host's memory.
   struct release {

@@ -7,17 +7,18 @@
 
 namespace heddle::sanitize {
 
-/// By stream: how many of its operations happen before something.
-using work_clock = std::map<std::uint32_t, std::uint64_t>;
+/// By stream (host_work::key): how many of its operations happen before something.
+using work_clock = std::map<std::uint64_t, std::uint64_t>;
 
 /// An operation of a stream of the host: a launch, a copy, a fill.
 struct host_work {
-  std::uint32_t stream = 0;
+  std::uint64_t key = 0;     // of the stream: its number, or what tells it from those of other clients
   std::uint64_t number = 0;  // of the stream's operations, from 1 on; 0: not known, and ordered with all
   work_clock before;         // what happens before it
   work_clock host;           // what the host had waited for
   std::uint32_t launch = 0;  // number among the host's launches
   std::string what;          // "copy to the device"; of a launch empty
+  std::string stream;        // "stream 1"; empty: after its key
 };
 
 /// Which operations of a host happen before others: in the order of their stream, by events, and because the host has
@@ -25,11 +26,11 @@ struct host_work {
 class host_order {
  public:
   /// The next operation of a stream.
-  host_work add(std::uint32_t stream) {
+  host_work add(std::uint64_t stream) {
     work_clock& own = streams_[stream];
     join(own, host_);
     host_work w;
-    w.stream = stream;
+    w.key = stream;
     w.number = own[stream] + 1;
     w.before = own;
     w.host = host_;
@@ -37,9 +38,9 @@ class host_order {
     return w;
   }
   /// Later operations of a stream come after what this clock names: after an event.
-  void follows(std::uint32_t stream, const work_clock& earlier) { join(streams_[stream], earlier); }
+  void follows(std::uint64_t stream, const work_clock& earlier) { join(streams_[stream], earlier); }
   /// What the stream's next operation would come after.
-  const work_clock& of(std::uint32_t stream) { return streams_[stream]; }
+  const work_clock& of(std::uint64_t stream) { return streams_[stream]; }
   /// The host waits.
   void waits(const work_clock& earlier) { join(host_, earlier); }
   void waits_for_all() {
@@ -53,7 +54,7 @@ class host_order {
       if (known < count) known = count;
     }
   }
-  std::map<std::uint32_t, work_clock> streams_;
+  std::map<std::uint64_t, work_clock> streams_;
   work_clock host_;
 };
 

@@ -75,43 +75,6 @@ void launch_watcher::launch_begins(const resident_launch& launch, functional_mem
   checks_races_ = unchecked_.empty();
 }
 
-void launch_watcher::use(const std::unordered_map<std::uint64_t, std::uint64_t>& heap) {
-  heap_.clear();
-  for (const auto& [address, bytes] : heap) heap_.add(address, bytes, true);
-}
-
-void launch_watcher::heap_given(std::uint64_t address, std::uint64_t bytes) {
-  if (address == 0) return;
-  heap_.add(address, bytes, (kinds_ & sanitize_kind::init) == 0);
-  if (checks_races_) races_.forget(address, bytes);
-}
-
-// What others do with the memory must come before that.
-void launch_watcher::heap_freeing(std::uint64_t address, const simt::warp_state& w, const isa::instruction& i,
-                                  unsigned lane) {
-  if (!checks_races_) return;
-  if (const std::uint64_t bytes = heap_.bytes_at(address); bytes != 0)
-    races_.frees({*calling_, w, i, 1u << lane}, lane, address, bytes);
-}
-
-bool launch_watcher::heap_misfreed(std::uint64_t address, const simt::warp_state& w, const isa::instruction& i,
-                                   unsigned lane) {
-  if ((kinds_ & sanitize_kind::memory) == 0) return false;
-  if (!found_.counts({sanitize_kind::memory, launch_->program.get(), index_of(i), 2, 0})) return true;
-  finding f;
-  f.kind = sanitize_kind::memory;
-  f.place = place_in_source(*launch_->program, i);
-  f.kernel = launch_->program->kernel;
-  f.launch = launch_->launch_id;
-  f.what = "free of " + hexadecimal(address) + ", which is no block of malloc in use";
-  const simt::dim3 &b = w.block->index, &grid = launch_->grid;
-  const std::uint64_t block = (std::uint64_t{b.z} * grid.y + b.y) * grid.x + b.x;
-  const std::string near = nearest(address);
-  f.details.push_back(thread_text(*launch_, block, w.thread(lane)) + (near.empty() ? "" : ": " + near));
-  found_.add(std::move(f));
-  return true;
-}
-
 void launch_watcher::end() {
   if (checks_races_ && launch_ != nullptr) works_.ends(*launch_, races_.global());
   launch_ = nullptr;
@@ -199,7 +162,8 @@ bool launch_watcher::is_legal(const watched_access& a, unsigned lane) {
     return false;
   }
   if (!misaligned && is_allocated(address, a.bytes)) return true;
-  report_illegal(a, lane, misaligned, misaligned ? "" : nearest(address));
+  report_illegal(a, lane, misaligned,
+                 misaligned ? "" : (is_of_another(address) ? "memory of another client, " : "") + nearest(address));
   return false;
 }
 
@@ -209,7 +173,8 @@ bool launch_watcher::is_allocated(std::uint64_t address, std::uint64_t bytes) {
   std::uint64_t begin = 0;
   // An allocation may have fewer bytes than are mapped for it, before and behind them.
   const allocation* const whole = host_.containing(address, begin);
-  if (whole != nullptr) return address - begin + bytes <= whole->bytes;
+  if (whole != nullptr)
+    return address - begin + bytes <= whole->bytes && (whole->client == 0 || whole->client == launch_->client);
   return !host_.begins_in(where_.begin, where_.end);
 }
 

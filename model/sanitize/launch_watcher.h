@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <string>
@@ -32,12 +33,10 @@ class launch_watcher final : public execution_watcher {
     ranges_ = &ranges;
     where_ = {};
   }
-  void heap_placed(std::uint64_t address, std::uint64_t bytes) {
-    heap_begin_ = address;
-    heap_bytes_ = bytes;
-  }
-  /// Memory of the heap that earlier launches have allocated.
-  void use(const std::unordered_map<std::uint64_t, std::uint64_t>& heap);
+  /// The heap of a client; a later one takes its place.
+  void heap_placed(std::uint64_t address, std::uint64_t bytes, std::uint32_t client);
+  /// Memory of the client's heap that earlier launches have allocated.
+  void use(const std::unordered_map<std::uint64_t, std::uint64_t>& heap, std::uint32_t client);
   void heap_given(std::uint64_t address, std::uint64_t bytes);
   void heap_freeing(std::uint64_t address, const simt::warp_state& w, const isa::instruction& i, unsigned lane);
   void heap_freed(std::uint64_t address) { heap_.remove(address); }
@@ -85,6 +84,10 @@ class launch_watcher final : public execution_watcher {
     product_check products;
     value_check values;
   };
+  struct heap_range {
+    std::uint64_t begin, bytes;
+    std::uint32_t client;
+  };
   struct place {
     std::vector<warp_record> warps;
     written_bits shared;
@@ -97,8 +100,11 @@ class launch_watcher final : public execution_watcher {
   bool is_legal(const watched_access& a, unsigned lane);
   bool is_allocated(std::uint64_t address, std::uint64_t bytes);
   [[nodiscard]] bool of_heap(std::uint64_t address) const {
-    return address - heap_begin_ < heap_bytes_ || spaced_heap::contains(address);
+    return std::any_of(heaps_.begin(), heaps_.end(),
+                       [address](const heap_range& h) { return address - h.begin < h.bytes; }) ||
+           spaced_heap::contains(address);
   }
+  [[nodiscard]] bool is_of_another(std::uint64_t address);
   void report_outside(const watched_step& s, const watched_segment& p);
   void check_written(const watched_step& s, const watched_segment& p);
   void report_illegal(const watched_access& a, unsigned lane, bool misaligned, const std::string& near);
@@ -144,8 +150,8 @@ class launch_watcher final : public execution_watcher {
   race_check races_;
   const address_ranges* ranges_ = nullptr;
   address_ranges::hint where_;
-  std::uint64_t heap_begin_ = 0;
-  std::uint64_t heap_bytes_ = 0;
+  std::vector<heap_range> heaps_;
+  std::uint32_t heap_client_ = 0;  // whose heap the launch uses
   const resident_launch* launch_ = nullptr;
   const functional_block* calling_ = nullptr;  // the block that calls the device runtime
   bool independent_ = false;

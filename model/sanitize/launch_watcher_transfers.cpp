@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Copies and products that are in flight, and blocks of a cluster.
+// Copies and products that are in flight, blocks of a cluster; the memory of malloc, and that of other clients.
+#include <algorithm>
+#include <utility>
+
 #include "heddle/functional/functional_block.h"
 #include "heddle/isa/matrix.h"
 #include "heddle/sanitize/launch_watcher.h"
@@ -98,6 +101,63 @@ void launch_watcher::reaches_ended(const watched_access& a) {
   f.details.push_back(thread_text(*launch_, a.block.number, a.warp.thread(lane)) + ": at " +
                       hexadecimal(a.addresses[lane]) + " of " + block_text(*launch_, a.holder->number));
   found_.add(std::move(f));
+}
+
+// The memory of malloc in kernels, and memory of other clients of the GPU.
+
+void launch_watcher::heap_placed(std::uint64_t address, std::uint64_t bytes, std::uint32_t client) {
+  const auto own =
+      std::find_if(heaps_.begin(), heaps_.end(), [client](const heap_range& h) { return h.client == client; });
+  if (own != heaps_.end()) *own = {address, bytes, client};
+  else heaps_.push_back({address, bytes, client});
+}
+
+void launch_watcher::use(const std::unordered_map<std::uint64_t, std::uint64_t>& heap, std::uint32_t client) {
+  heap_client_ = client;
+  heap_.clear();
+  for (const auto& [address, bytes] : heap) heap_.add(address, bytes, true);
+}
+
+void launch_watcher::heap_given(std::uint64_t address, std::uint64_t bytes) {
+  if (address == 0) return;
+  heap_.add(address, bytes, (kinds_ & sanitize_kind::init) == 0);
+  if (checks_races_) races_.forget(address, bytes);
+}
+
+// What others do with the memory must come before that.
+void launch_watcher::heap_freeing(std::uint64_t address, const simt::warp_state& w, const isa::instruction& i,
+                                  unsigned lane) {
+  if (!checks_races_) return;
+  if (const std::uint64_t bytes = heap_.bytes_at(address); bytes != 0)
+    races_.frees({*calling_, w, i, 1u << lane}, lane, address, bytes);
+}
+
+bool launch_watcher::heap_misfreed(std::uint64_t address, const simt::warp_state& w, const isa::instruction& i,
+                                   unsigned lane) {
+  if ((kinds_ & sanitize_kind::memory) == 0) return false;
+  if (!found_.counts({sanitize_kind::memory, launch_->program.get(), index_of(i), 2, 0})) return true;
+  finding f;
+  f.kind = sanitize_kind::memory;
+  f.place = place_in_source(*launch_->program, i);
+  f.kernel = launch_->program->kernel;
+  f.launch = launch_->launch_id;
+  f.what = "free of " + hexadecimal(address) + ", which is no block of malloc in use";
+  const simt::dim3 &b = w.block->index, &grid = launch_->grid;
+  const std::uint64_t block = (std::uint64_t{b.z} * grid.y + b.y) * grid.x + b.x;
+  const std::string near = nearest(address);
+  f.details.push_back(thread_text(*launch_, block, w.thread(lane)) + (near.empty() ? "" : ": " + near));
+  found_.add(std::move(f));
+  return true;
+}
+
+// Of another client of the GPU.
+bool launch_watcher::is_of_another(std::uint64_t address) {
+  const auto holds = [address](const heap_range& h) { return address - h.begin < h.bytes; };
+  const auto heap = std::find_if(heaps_.begin(), heaps_.end(), holds);
+  if (heap != heaps_.end()) return heap->client != heap_client_;
+  std::uint64_t begin = 0;
+  const allocation* const whole = host_.containing(address, begin);
+  return whole != nullptr && whole->client != 0 && whole->client != launch_->client;
 }
 
 }  // namespace heddle::sanitize

@@ -2,7 +2,10 @@
 #include "heddle/sanitize/sanitizer.h"
 
 #include <cstring>
+#include <iterator>
 #include <map>
+#include <set>
+#include <string>
 #include <unordered_map>
 #include <utility>
 
@@ -73,7 +76,8 @@ struct sanitizer::parts {
   sanitize::launch_watcher watcher;
   spaced_heap spaced;
   std::optional<std::uint32_t> checked;
-  std::unordered_map<std::uint32_t, page_images> left;  // by stream: what the last launch that was checked has left
+  // What the last launch that was checked has left, by the key of its stream.
+  std::unordered_map<std::uint64_t, page_images> left;
   std::vector<std::string> unchecked;
   std::vector<finding> intended;
   std::vector<finding> program_leaks;
@@ -83,12 +87,16 @@ struct sanitizer::parts {
     std::uint32_t index, thread, launch;
     std::uint64_t block;
     simt::dim3 grid, block_size;
+    std::uint32_t owner;  // of the heap
   };
   std::map<std::uint64_t, kept> heap;  // of the simulated GPU, by address
+  std::set<std::uint32_t> owners;      // clients with a heap of their own
 
-  [[nodiscard]] std::unordered_map<std::uint64_t, std::uint64_t> heap_now() const {
+  [[nodiscard]] std::uint32_t owner_of(std::uint32_t client) const { return owners.count(client) != 0 ? client : 0; }
+  [[nodiscard]] std::unordered_map<std::uint64_t, std::uint64_t> heap_of(std::uint32_t client) const {
     std::unordered_map<std::uint64_t, std::uint64_t> all;
-    for (const auto& [address, k] : heap) all[address] = k.bytes;
+    for (const auto& [address, k] : heap)
+      if (k.owner == owner_of(client)) all[address] = k.bytes;
     return all;
   }
 };
@@ -96,9 +104,10 @@ struct sanitizer::parts {
 sanitizer::sanitizer(const gpu_config& config, unsigned kinds) : parts_(std::make_unique<parts>(config, kinds)) {}
 sanitizer::~sanitizer() = default;
 
-void sanitizer::allocated(std::uint64_t address, std::uint64_t bytes, const std::string& name, bool written) {
+void sanitizer::allocated(std::uint64_t address, std::uint64_t bytes, const std::string& name, bool written,
+                          std::uint32_t client) {
   parts_->works.forget(address, bytes);
-  parts_->host.add(address, {bytes, name, written || (parts_->kinds & sanitize_kind::init) == 0, {}, {}});
+  parts_->host.add(address, {bytes, name, written || (parts_->kinds & sanitize_kind::init) == 0, client, {}, {}});
 }
 
 void sanitizer::freed(std::uint64_t address) { parts_->host.remove(address); }
@@ -115,14 +124,16 @@ void sanitizer::several_streams() {
   if ((parts_->kinds & sanitize_kind::races) != 0) parts_->works.start();
 }
 
-void sanitizer::heap_placed(std::uint64_t address, std::uint64_t bytes) {
-  parts_->watcher.heap_placed(address, bytes);
-  parts_->heap.clear();
+void sanitizer::heap_placed(std::uint64_t address, std::uint64_t bytes, std::uint32_t client) {
+  parts& p = *parts_;
+  p.watcher.heap_placed(address, bytes, client);
+  p.owners.insert(client);
+  for (auto k = p.heap.begin(); k != p.heap.end();) k = k->second.owner == client ? p.heap.erase(k) : std::next(k);
 }
 
-void sanitizer::begin(const address_ranges& ranges) {
+void sanitizer::begin(const address_ranges& ranges, std::uint32_t client) {
   parts_->watcher.use(ranges);
-  parts_->watcher.use(parts_->heap_now());
+  parts_->watcher.use(parts_->heap_of(client), parts_->owner_of(client));
 }
 
 void sanitizer::failed(const failure_cause& cause) { parts_->watcher.failed(cause); }
@@ -142,9 +153,9 @@ void sanitizer::check(const resident_launch& launch, const address_ranges& range
   p.spaced.start();
   address_ranges with_heap = ranges;
   with_heap.add(spaced_heap::begin, spaced_heap::bytes);
-  begin(with_heap);
+  begin(with_heap, launch.client);
   page_images before, after;
-  if (early) before = std::move(p.left[launch.stream]);
+  if (early) before = std::move(p.left[launch.stream_key()]);
   functional_memory copy(copied_memory(std::move(below), before, after));
   functional_executor executor(p.config, copy, with_heap, services);
   patience limit(p.watcher, observer);
@@ -158,7 +169,7 @@ void sanitizer::check(const resident_launch& launch, const address_ranges& range
   if (failed && !outside) p.watcher.failed(o.cause);
   // The next launch may begin before this one has ended in the simulation.
   if (has_early_launches(p.config)) copy.close();
-  p.left[launch.stream] = std::move(after);
+  p.left[launch.stream_key()] = std::move(after);
   if (!p.watcher.unchecked().empty()) say("was not checked for races: " + p.watcher.unchecked());
   if (limit.lost) say("was not checked to its end: it waits for something outside it");
   end();
@@ -194,7 +205,7 @@ void sanitizer::heap_kept(std::uint64_t address, std::uint64_t bytes, const simt
   const std::uint64_t block = (std::uint64_t{b.z} * l.grid.y + b.y) * l.grid.x + b.x;
   parts_->heap[address] = {bytes,          l.program,   static_cast<std::uint32_t>(&i - l.program->code.data()),
                            w.thread(lane), l.launch_id, block,
-                           l.grid,         l.block};
+                           l.grid,         l.block,     parts_->owner_of(l.client)};
 }
 
 void sanitizer::heap_released(std::uint64_t address) { parts_->heap.erase(address); }

@@ -31,7 +31,9 @@ class sanitizer {
   ~sanitizer();
 
   /// The host has allocated device memory. `name`: for messages, may be empty. `written`: its bytes have values.
-  void allocated(std::uint64_t address, std::uint64_t bytes, const std::string& name, bool written);
+  /// `client`: the only one whose launches may access it; 0: all may.
+  void allocated(std::uint64_t address, std::uint64_t bytes, const std::string& name, bool written,
+                 std::uint32_t client = 0);
   void freed(std::uint64_t address);
   /// The program has ended and not freed an allocation. `where`: it was made.
   void leaked(std::uint64_t address, std::uint64_t bytes, const std::string& where);
@@ -48,8 +50,8 @@ class sanitizer {
   /// The host uses several streams: races between their operations are looked for.
   void several_streams();
 
-  /// The heap of malloc in kernels.
-  void heap_placed(std::uint64_t address, std::uint64_t bytes);
+  /// The heap of malloc in kernels of a client; 0: of all that have none.
+  void heap_placed(std::uint64_t address, std::uint64_t bytes, std::uint32_t client);
 
   /// A launch begins. Executes it on a copy of the memory that `below` reads. `services` are a copy of the device
   /// runtime's. Launches may be ended by `observer`, which may be null. `early`: the launch before it in its stream has
@@ -60,8 +62,8 @@ class sanitizer {
   [[nodiscard]] std::optional<std::uint32_t> checked() const;
   /// For a launch that is executed functionally anyway.
   execution_watcher& watcher();
-  /// That launch begins in a memory with these ranges; it has failed; and it has ended.
-  void begin(const address_ranges& ranges);
+  /// That launch of a client begins in a memory with these ranges; it has failed; and it has ended.
+  void begin(const address_ranges& ranges, std::uint32_t client);
   void failed(const failure_cause& cause);
   void end();
 

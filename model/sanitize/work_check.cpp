@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint64_t page_bytes = shadow_pages::page_bytes;
 
 bool covers(const work_clock& clock, const host_work& w) {
-  const auto known = clock.find(w.stream);
+  const auto known = clock.find(w.key);
   return w.number == 0 || (known != clock.end() && known->second >= w.number);
 }
 
@@ -141,7 +141,8 @@ std::string work_check::place_of(const access& a) const {
 
 std::string work_check::text_of(const access& a) const {
   const work& w = works_[a.work];
-  const std::string stream = ", in stream " + std::to_string(w.order.stream);
+  const std::string stream =
+      ", in " + (w.order.stream.empty() ? "stream " + std::to_string(w.order.key) : w.order.stream);
   const std::string what = (a.what & access_mark::atomic) != 0 ? "atomic" : a.writes ? "write" : "read";
   if (!w.program) return w.order.what + stream + ": " + what;
   simt::launch_context l;

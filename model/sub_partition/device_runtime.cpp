@@ -33,13 +33,13 @@ std::uint64_t system_routine(program_services& services, const simt::lane_reader
       return static_cast<std::uint32_t>(p.arguments);
     }
     case isa::system_function::malloc: {
-      const std::uint64_t address = services.heap_allocate(a);
+      const std::uint64_t address = services.heap_allocate(*w.block->launch, a);
       services.heap_given(address, a, w, i, lane);
       return address;
     }
     case isa::system_function::free:
       services.heap_freeing(a, w, i, lane);
-      if (a != 0 && !services.heap_free(a) && !services.heap_misfreed(a, w, i, lane))
+      if (a != 0 && !services.heap_free(*w.block->launch, a) && !services.heap_misfreed(a, w, i, lane))
         fail_at("free of 0x%llx, which malloc did not give", a);
       return 0;
   }

@@ -18,8 +18,8 @@ class program_services {
   virtual bool inspect(std::uint64_t address, void* data, unsigned bytes) = 0;
   /// Receives the text of a printf call.
   virtual void print(const std::string& text) = 0;
-  /// Allocates from the device heap, 16-byte aligned; 0 if it is full.
-  virtual std::uint64_t heap_allocate(std::uint64_t bytes) = 0;
+  /// Allocates from the device heap of the launch's process, 16-byte aligned; 0 if it is full.
+  virtual std::uint64_t heap_allocate(const simt::launch_context& launch, std::uint64_t bytes) = 0;
   /// A lane has received this address, which may be 0, of `bytes` bytes.
   virtual void heap_given(std::uint64_t address, std::uint64_t bytes, const simt::warp_state& w,
                           const isa::instruction& i, unsigned lane) {
@@ -31,8 +31,8 @@ class program_services {
                             unsigned lane) {
     static_cast<void>(address), static_cast<void>(w), static_cast<void>(i), static_cast<void>(lane);
   }
-  /// Frees an address that heap_allocate returned; false if it is not in use.
-  virtual bool heap_free(std::uint64_t address) = 0;
+  /// Frees an address that heap_allocate returned to a launch of the same process; false if it is not in use.
+  virtual bool heap_free(const simt::launch_context& launch, std::uint64_t address) = 0;
   /// A lane has tried to free what is not in use. True: that was reported, and the lane goes on.
   virtual bool heap_misfreed(std::uint64_t address, const simt::warp_state& w, const isa::instruction& i,
                              unsigned lane) {

@@ -55,12 +55,6 @@ std::set<unsigned> processes_of(const job& j) {
   return all;
 }
 
-bool allocates(const isa::program& program) {
-  return std::any_of(program.code.begin(), program.code.end(), [](const isa::instruction& i) {
-    return i.op == isa::opcode::syscall && static_cast<isa::system_function>(i.sub) == isa::system_function::malloc;
-  });
-}
-
 }  // namespace
 
 device_job::device_job(const job& j, host_driver& driver, const gpu_config& config)
@@ -103,10 +97,6 @@ void device_job::check_clients(const gpu_config& config) const {
 void device_job::load_modules(unsigned client) {
   std::vector<module_text> texts;
   for (const std::string& file : job_.modules) texts.push_back({content_of(job_, file, job_.modules_where), file});
-  for (const module_text& t : texts)
-    if (!job_.slices.empty() && t.text.find("%envreg") != std::string::npos)
-      refuse(job_.modules_where,
-             "'" + t.file + "' waits for all blocks of a grid (%envreg), which slices do not support");
   place_in(driver_, partition_of(job_, client));
   std::vector<unsigned>& modules = modules_[client];
   modules = driver_.load_modules(texts);
@@ -190,11 +180,6 @@ unsigned device_job::module_of(const operation& op, const std::string& kernel) c
   return driver_.module_of(kernel);  // or its message
 }
 
-void device_job::check_program(const operation& op, const isa::program& program) const {
-  if (!job_.slices.empty() && allocates(program))
-    refuse(op.where, "kernel '" + program.kernel + "' calls malloc, whose heap all slices would share");
-}
-
 launch_request device_job::make_request(const operation& op) {
   if (op.recording) return recorded_request(op);
   launch_request r;
@@ -214,7 +199,6 @@ launch_request device_job::make_request(const operation& op) {
   }
   // Error messages of the lowering name the position in the PTX file.
   const isa::program& program = driver_.program(r.module, r.kernel, op.registers);
-  check_program(op, program);
   programs_.push_back(&program);
   std::copy(std::begin(op.grid), std::end(op.grid), std::begin(r.grid));
   std::copy(std::begin(op.block), std::end(op.block), std::begin(r.block));

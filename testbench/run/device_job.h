@@ -37,7 +37,6 @@ class device_job {
  private:
   void load_modules(unsigned client);
   void check_clients(const gpu_config& config) const;
-  void check_program(const operation& op, const isa::program& program) const;
   [[nodiscard]] unsigned module_of(const operation& op, const std::string& kernel) const;
   [[nodiscard]] bool has_narrow_addresses() const;  // true if all modules use 32-bit addresses
   void check_symbols();

@@ -67,7 +67,9 @@ void host_program::make_streams(const job& j, const device_job& device, sanitize
   for (const operation& op : j.operations) all.insert({op.client, op.stream});
   if (j.in_order) all = {{0, 0}};
   streams_.reserve(all.size());
-  const auto other = [&j](const operation& op) { return op.stream != j.operations.front().stream; };
+  const auto other = [&j](const operation& op) {
+    return op.stream != j.operations.front().stream || op.client != j.operations.front().client;
+  };
   if (checks != nullptr && std::any_of(j.operations.begin(), j.operations.end(), other)) checks->several_streams();
   for (const auto& [client, number] : all) streams_.emplace_back(client, number, j, device, driver_, starts_, checks);
   preemptions_ = j.preemptions;

@@ -117,8 +117,10 @@ run_outcome job_runner::run() {
   machine_.announce(device_->programs());
   for (const buffer& b : job_.buffers) machine_.copied(device_->address(b.name), b.bytes);
   if (sanitizer* const s = machine_.checks())
-    for (const buffer& b : job_.buffers)
-      s->allocated(device_->address(b.name), b.bytes, "buffer '" + b.name + "'", true);
+    for (const buffer& b : job_.buffers) {
+      const std::string of = b.client == 0 ? "" : " of client '" + job_.clients[b.client - 1].name + "'";
+      s->allocated(device_->address(b.name), b.bytes, "buffer '" + b.name + "'" + of, true, b.client);
+    }
   machine_.serve(
       job_.name, [this]() -> const std::vector<unsigned>& { return program_.positions(); },
       [this](const std::string& file) { return source(file); });

@@ -61,7 +61,7 @@ void stream::advance(std::uint64_t now, std::vector<unsigned>& launched) {
       }
       if (!starts_.ready()) return;
       if (checks_ != nullptr) {
-        sanitize::host_work w = order_.add(s.op->stream);
+        sanitize::host_work w = next_work(*s.op);
         w.launch = static_cast<std::uint32_t>(launched.size());
         checks_->submits(w);
       }
@@ -84,8 +84,16 @@ void stream::advance(std::uint64_t now, std::vector<unsigned>& launched) {
   }
 }
 
+// Streams of different clients are different ones, whatever their numbers.
+sanitize::host_work stream::next_work(const operation& op) {
+  sanitize::host_work w = order_.add(std::uint64_t{op.client} << 32 | op.stream);
+  if (op.client != 0)
+    w.stream = "stream " + std::to_string(op.stream) + " of client '" + job_.clients[op.client - 1].name + "'";
+  return w;
+}
+
 void stream::transfer(const operation& op) {
-  sanitize::host_work w = order_.add(op.stream);
+  sanitize::host_work w = next_work(op);
   w.what = op.what == operation::kind::memset ? "memset" : "copy";
   checks_->submits(w);
   checks_->transfers(true);

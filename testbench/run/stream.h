@@ -53,6 +53,7 @@ class stream {
   void forget_finished();
   void transfer(const operation& op);
   void host_operation(const operation& op);
+  sanitize::host_work next_work(const operation& op);
   bool repeats(const step& end);
 
   const unsigned client_;

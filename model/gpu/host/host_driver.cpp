@@ -58,10 +58,11 @@ host_driver::host_driver(sc_core::sc_module_name name, const gpu_config& config,
 host_driver::~host_driver() = default;
 
 void host_driver::stream_areas::exchange(state_image& image) { image(area, last); }
+void host_driver::process_memory::exchange(state_image& image) { image(spare, owned); }
 
 void exchange(host_driver& driver, state_image& image) {
   image.part(driver.name());
-  image(driver.local_areas_, driver.next_address_, driver.context_area_, driver.has_heap_, driver.has_workspace_,
+  image(driver.local_areas_, driver.next_address_, driver.context_area_, driver.heaps_, driver.workspaces_,
         driver.has_context_area_, driver.memory_->mapped, driver.finished_, driver.asks_, driver.next_in_partition_,
         driver.known_client_);
 }
@@ -72,7 +73,8 @@ void host_driver::forget() {
   local_areas_.clear();
   next_address_ = first_address_;
   context_area_ = std::uint64_t{config_.context.area_mib} * mebibyte;
-  has_heap_ = has_workspace_ = has_context_area_ = false;
+  has_context_area_ = false;
+  heaps_ = workspaces_ = {};
   next_in_partition_.clear();
   known_client_ = 0;
   memory_ = std::make_unique<memory_record>();
@@ -329,6 +331,7 @@ std::uint64_t host_driver::ring(const launch_request& r, bool functionally) {
   d.non_portable_cluster = r.cluster.non_portable;
   d.programmatic = r.programmatic;
   announce_client(client_register{r.client, r.client_sms, r.partition}.value());
+  provide(r);
   d.parameter_bytes = static_cast<std::uint32_t>(r.parameters.size());
   d.parameter_address = stage(r.parameters.data(), r.parameters.size());
   if (!functionally && p.local_bytes != 0) {

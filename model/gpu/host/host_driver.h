@@ -258,16 +258,25 @@ class host_driver : public sc_core::sc_module {
     void exchange(state_image& image);
   };
   std::map<std::uint64_t, stream_areas> local_areas_;  // by client and stream
+  /// What each client has once, for all its launches. The first client of a partition has what was allocated with the
+  /// first module that needs it; the address of others follows their first launch that needs it.
+  struct process_memory {
+    std::map<unsigned, std::uint64_t> spare;       // by partition: of no client yet; 0: given
+    std::map<std::uint32_t, std::uint64_t> owned;  // by client
+    void exchange(state_image& image);
+  };
+  void keep_spare(process_memory& memory, std::uint64_t bytes);
+  bool provide(process_memory& memory, const launch_request& r, std::uint64_t bytes);
+  void provide(const launch_request& r);
   std::uint64_t next_address_;
   std::uint64_t context_area_;
   std::map<unsigned, std::uint64_t> next_in_partition_;
   unsigned partition_ = 0;          // of allocations and modules
   std::uint64_t known_client_ = 0;  // in the register
-  bool has_heap_ = false;
   print_observer* print_observer_ = nullptr;
   const std::unique_ptr<ptx::parsed_modules> own_parsed_;
   ptx::parsed_modules* const parsed_;
-  bool has_workspace_ = false;
+  process_memory heaps_, workspaces_;
   bool has_context_area_ = false;
   bool resetting_ = false;
   bool asks_ = false;  // polls, since no interrupt arrives or none is bound

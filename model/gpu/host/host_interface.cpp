@@ -34,7 +34,7 @@ class copied_services final : public program_services {
     return true;
   }
   void print(const std::string&) override {}
-  std::uint64_t heap_allocate(std::uint64_t bytes) override {
+  std::uint64_t heap_allocate(const simt::launch_context&, std::uint64_t bytes) override {
     const std::uint64_t given = heap_.allocate(bytes);
     return given == 0 ? 0 : sanitizer_.spaced().place(given, bytes);
   }
@@ -46,7 +46,7 @@ class copied_services final : public program_services {
                     unsigned lane) override {
     sanitizer_.heap_freeing(address, w, i, lane);
   }
-  bool heap_free(std::uint64_t address) override {
+  bool heap_free(const simt::launch_context&, std::uint64_t address) override {
     const std::uint64_t given = sanitizer_.spaced().release(address);
     if (!heap_.free(given != 0 ? given : address)) return false;  // or of an earlier launch
     sanitizer_.heap_freed(address);
@@ -221,10 +221,7 @@ void host_interface::write_register(std::uint64_t address, std::uint64_t value) 
       raise(0);
       break;
     case host_register::heap_base: heap_base_ = value; break;
-    case heap_bytes:
-      heap_.place(heap_base_, value);
-      if (sanitizer_ != nullptr) sanitizer_->heap_placed(heap_base_, value);
-      break;
+    case heap_bytes: place_heap(value); break;
     case host_register::grid_workspace: launch_builder_.set_grid_workspace(value); break;
     case print_pop: printed_.erase(0, std::min<std::uint64_t>(value, printed_.size())); break;
     case host_register::context_area: attempt([&] { move_context_area(value); }); break;
@@ -359,7 +356,7 @@ void host_interface::sanitize(sanitizer& sanitizer) {
 void host_interface::grid_resident(const grid_record& grid) {
   blocks_.hand_over(grid);
   if (sanitizer_ == nullptr || grid.launch->recorded()) return;
-  copied_services services(*sanitizer_, heap_);
+  copied_services services(*sanitizer_, heap_of(*grid.launch));
   sanitizer_->check(*grid.launch, memory_.ranges(), memory_.reader(), services, clock_.cycle(),
                     functional_executor_.observer(), grid.early);
 }
@@ -376,8 +373,8 @@ void host_interface::heap_freeing(std::uint64_t address, const simt::warp_state&
   if (sanitizer_ != nullptr && executing_) sanitizer_->heap_freeing(address, w, i, lane);
 }
 
-bool host_interface::heap_free(std::uint64_t address) {
-  if (!heap_.free(address)) return false;
+bool host_interface::heap_free(const simt::launch_context& launch, std::uint64_t address) {
+  if (!heap_of(launch).free(address)) return false;
   if (sanitizer_ == nullptr) return true;
   sanitizer_->heap_released(address);
   if (executing_) sanitizer_->heap_freed(address);

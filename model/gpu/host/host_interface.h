@@ -78,12 +78,14 @@ class host_interface : public sc_core::sc_module,
     return memory_.inspect(address, data, bytes);
   }
   void print(const std::string& text) override;
-  std::uint64_t heap_allocate(std::uint64_t bytes) override { return heap_.allocate(bytes); }
+  std::uint64_t heap_allocate(const simt::launch_context& launch, std::uint64_t bytes) override {
+    return heap_of(launch).allocate(bytes);
+  }
   void heap_given(std::uint64_t address, std::uint64_t bytes, const simt::warp_state& w, const isa::instruction& i,
                   unsigned lane) override;
   void heap_freeing(std::uint64_t address, const simt::warp_state& w, const isa::instruction& i,
                     unsigned lane) override;
-  bool heap_free(std::uint64_t address) override;
+  bool heap_free(const simt::launch_context& launch, std::uint64_t address) override;
   bool heap_misfreed(std::uint64_t address, const simt::warp_state& w, const isa::instruction& i,
                      unsigned lane) override;
   /// Notified when a launch completes or the program fails; the irq line signals the same outside C++.
@@ -129,6 +131,8 @@ class host_interface : public sc_core::sc_module,
   std::string why_not_flush(const resident_launch& launch);
   std::uint64_t launch_recording(const launch_recording_descriptor& d);
   std::uint64_t submit(std::shared_ptr<resident_launch> l);
+  device_heap& heap_of(const simt::launch_context& launch);
+  void place_heap(std::uint64_t bytes);
   void raise(std::uint64_t cause);
   void drive_irq();
   void report_fault();
@@ -140,7 +144,7 @@ class host_interface : public sc_core::sc_module,
   clock_domain& clock_;
   grid_distributor* cwd_ = nullptr;
   block_feed blocks_;
-  device_heap heap_;
+  std::map<std::uint32_t, device_heap> heaps_;  // by client
   std::uint64_t heap_base_ = 0;
   std::uint64_t context_area_;
   std::string printed_;                                         // by kernels, not taken by the host yet
@@ -153,8 +157,9 @@ class host_interface : public sc_core::sc_module,
   std::deque<std::uint32_t> completion_queue_;
   functional_executor functional_executor_;
   sanitizer* sanitizer_ = nullptr;
-  std::map<std::uint32_t, bool> allocates_;  // by stream, if launches are checked: whether its last launch may
-  bool executing_ = false;                   // a launch functionally
+  std::map<std::uint64_t, bool>
+      allocates_;           // by the stream's key, if launches are checked: whether its last launch may
+  bool executing_ = false;  // a launch functionally
   launch_builder launch_builder_;
   static constexpr std::uint64_t no_register = ~std::uint64_t{0};
   std::uint64_t early_register_ = no_register;  // of which a narrow host has written bytes, but not the lowest

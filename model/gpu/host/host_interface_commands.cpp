@@ -37,7 +37,7 @@ void host_interface::end_reset() {
   modules_.clear();
   footprints_.clear();
   memory_.unmap_all();
-  heap_ = device_heap();
+  heaps_.clear();
   recorded_.reset();
   printed_.clear();
   message_.clear();
@@ -65,6 +65,18 @@ void host_interface::move_context_area(std::uint64_t address) {
                       ": expected a multiple of 128, and device memory (0x10000000 or above)");
   context_area_ = address;
   if (supervisor_ != nullptr) supervisor_->context_area_set(address);
+}
+
+// A client without a heap of its own uses that of no client.
+device_heap& host_interface::heap_of(const simt::launch_context& launch) {
+  const auto own = heaps_.find(launch.client);
+  return own != heaps_.end() ? own->second : heaps_[0];
+}
+
+void host_interface::place_heap(std::uint64_t bytes) {
+  const std::uint32_t client = client_register(launch_builder_.client()).client;
+  heaps_[client].place(heap_base_, bytes);
+  if (sanitizer_ != nullptr) sanitizer_->heap_placed(heap_base_, bytes, client);
 }
 
 void host_interface::execute(std::uint64_t descriptor) {
@@ -104,7 +116,7 @@ std::uint64_t host_interface::launch(const launch_descriptor& d) {
                       " bytes of local memory, expected " + std::to_string(local));
   if (sanitizer_ != nullptr) {
     // Blocks of malloc lie elsewhere where a launch is checked, which an early launch would not know.
-    bool& allocates = allocates_[l->stream];
+    bool& allocates = allocates_[l->stream_key()];
     l->programmatic = l->programmatic && !allocates;
     allocates = std::any_of(l->program->code.begin(), l->program->code.end(), calls_malloc);
   }
@@ -121,7 +133,7 @@ std::uint64_t host_interface::execute_functionally(const launch_descriptor& d) {
   l->launch_id = launches_;
   executing_ = true;
   if (sanitizer_ != nullptr) sanitizer_->submitted(launches_);
-  if (sanitizer_ != nullptr) sanitizer_->begin(memory_.ranges());
+  if (sanitizer_ != nullptr) sanitizer_->begin(memory_.ranges(), l->client);
   const functional_executor::outcome o = functional_executor_.execute(*l, clock_.cycle());
   if (sanitizer_ != nullptr && o.how == functional_executor::ending::failed) sanitizer_->failed(o.cause);
   if (sanitizer_ != nullptr) sanitizer_->end();
@@ -223,7 +235,7 @@ void exchange(host_interface& host, state_image& image) {
   invariant(rests(host) || image.reading(), "a checkpoint while the host interface is busy");
   image.part(host.name());
   image.same(host.launches_, "launches");
-  image(host.modules_, host.memory_, host.launch_builder_, host.heap_, host.heap_base_, host.context_area_,
+  image(host.modules_, host.memory_, host.launch_builder_, host.heaps_, host.heap_base_, host.context_area_,
         host.printed_, host.completed_, host.completion_queue_, host.result_, host.error_, host.message_,
         host.interrupt_enable_, host.interrupt_pending_, host.map_base_, host.map_bytes_);
   if (!image.reading()) return;

@@ -18,6 +18,7 @@ namespace heddle {
 namespace {
 
 constexpr std::uint64_t default_heap_bytes = 8u << 20;  // CUDA's default for malloc in kernels
+constexpr std::uint64_t all_workspace_bytes = std::uint64_t{workspace_slots} * workspace_bytes;
 
 /// Texts and names of linked modules are passed to the GPU separated by NUL.
 void check_separable(const ptx::module_source& s) {
@@ -44,6 +45,33 @@ void host_driver::announce_client(std::uint64_t value) {
   if (value == known_client_) return;
   link_->write_register(host_register::client, value);
   known_client_ = value;
+}
+
+void host_driver::keep_spare(process_memory& memory, std::uint64_t bytes) {
+  const auto [spare, is_first] = memory.spare.emplace(partition_, 0);
+  if (is_first) spare->second = allocate(bytes);
+}
+
+// False: the client has it.
+bool host_driver::provide(process_memory& memory, const launch_request& r, std::uint64_t bytes) {
+  if (memory.owned.count(r.client) != 0) return false;
+  std::uint64_t address = std::exchange(memory.spare[r.partition], 0);
+  const unsigned before = std::exchange(partition_, r.partition);
+  if (address == 0) address = allocate(bytes);
+  partition_ = before;
+  memory.owned[r.client] = address;
+  return true;
+}
+
+// The register `client` names the launch's client.
+void host_driver::provide(const launch_request& r) {
+  const module_record& m = record_of(r.module);
+  if (m.allocates && provide(heaps_, r, default_heap_bytes)) {
+    link_->write_register(host_register::heap_base, heaps_.owned[r.client]);
+    link_->write_register(host_register::heap_bytes, default_heap_bytes);
+  }
+  if (m.meets && provide(workspaces_, r, all_workspace_bytes))
+    link_->write_register(host_register::grid_workspace, workspaces_.owned[r.client]);
 }
 
 unsigned host_driver::load_module(const std::string& ptx, const std::string& file_name) {
@@ -92,15 +120,10 @@ unsigned host_driver::load(std::shared_ptr<const ptx::ast_module> ast, const std
   if (size.all != 0) write(globals, m->module.global_image.data(), m->module.global_image.size());
   const auto& constants = m->module.constant_image;
   if (constant_bytes != 0) write(m->constants_address, constants.data(), constants.size());
-  if (!has_heap_ && ptx::calls_malloc(*m->module.ast)) {
-    link_->write_register(host_register::heap_base, allocate(default_heap_bytes));
-    link_->write_register(host_register::heap_bytes, default_heap_bytes);
-    has_heap_ = true;
-  }
-  if (!has_workspace_ && texts.find("%envreg") != std::string::npos) {
-    link_->write_register(host_register::grid_workspace, allocate(std::uint64_t{workspace_slots} * workspace_bytes));
-    has_workspace_ = true;
-  }
+  m->allocates = ptx::calls_malloc(*m->module.ast);
+  m->meets = texts.find("%envreg") != std::string::npos;
+  if (m->allocates) keep_spare(heaps_, default_heap_bytes);
+  if (m->meets) keep_spare(workspaces_, all_workspace_bytes);
   announce_client(client_register{0, 0, partition_}.value());
   load_module_descriptor d;
   d.text_address = stage(texts.data(), texts.size());

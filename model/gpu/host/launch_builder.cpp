@@ -55,6 +55,12 @@ void launch_builder::add_client(resident_launch& l) const {
     throw input_error("the GPU has no partition " + std::to_string(l.partition));
 }
 
+std::uint64_t launch_builder::workspace_of(std::uint32_t client) const {
+  auto found = workspaces_.find(client);
+  if (found == workspaces_.end()) found = workspaces_.find(0);
+  return found != workspaces_.end() ? found->second : 0;
+}
+
 std::shared_ptr<resident_launch> launch_builder::prepared(const launch_descriptor& d, std::uint32_t launch) {
   const auto name = memory_.fetch(d.kernel_address, d.kernel_bytes, host_memory::most_name, "kernel name");
   auto l = std::make_shared<resident_launch>();
@@ -95,8 +101,8 @@ std::shared_ptr<resident_launch> launch_builder::prepared(const launch_descripto
   put64(isa::bank0::shared_window, isa::shared_window_base);
   put64(isa::bank0::local_window, isa::local_window_base);
   put32(isa::bank0::dynamic_shared, d.dynamic_shared_bytes);
-  if (grid_workspace_ != 0)
-    put64(isa::bank0::grid_workspace, grid_workspace_ + launch % workspace_slots * workspace_bytes);
+  if (const std::uint64_t workspace = workspace_of(l->client); workspace != 0)
+    put64(isa::bank0::grid_workspace, workspace + launch % workspace_slots * workspace_bytes);
   const auto parameters = memory_.fetch(d.parameter_address, d.parameter_bytes, d.parameter_bytes, "parameters");
   std::copy(parameters.begin(), parameters.end(), bank.begin() + isa::bank0::parameters);
   l->banks[2] = l->program->bank2;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 
 #include "heddle/config/parameters.h"
@@ -21,18 +22,20 @@ class launch_builder {
 
   /// A texture for the launches that follow; returns its handle. Throws input_error.
   std::uint64_t create_texture(const create_texture_descriptor& d);
-  /// Device memory for the device runtime's workspaces; 0: none.
-  void set_grid_workspace(std::uint64_t address) { grid_workspace_ = address; }
+  /// Device memory for the device runtime's workspaces of the client that set_client() has named; 0: none. A client
+  /// without some uses that of no client.
+  void set_grid_workspace(std::uint64_t address) { workspaces_[client_register(client_).client] = address; }
   /// Value of the register `client`: the client of the launches that follow, and where they and modules lie.
   void set_client(std::uint64_t value) { client_ = value; }
   [[nodiscard]] std::uint64_t client() const { return client_; }
   /// Forgets textures, workspaces and the client.
   void clear() {
     textures_.reset();
-    grid_workspace_ = client_ = 0;
+    workspaces_.clear();
+    client_ = 0;
   }
   /// But for textures, which are created again.
-  void exchange(state_image& image) { image(grid_workspace_, client_); }
+  void exchange(state_image& image) { image(workspaces_, client_); }
   /// The `launch`-th launch. Throws input_error.
   std::shared_ptr<resident_launch> prepared(const launch_descriptor& d, std::uint32_t launch);
   /// A launch of a recorded kernel, without its blocks. Throws input_error.
@@ -41,12 +44,13 @@ class launch_builder {
 
  private:
   void add_client(resident_launch& l) const;
+  [[nodiscard]] std::uint64_t workspace_of(std::uint32_t client) const;
 
   const gpu_config& config_;
   loaded_modules& modules_;
   host_memory& memory_;
   std::shared_ptr<const simt::texture_table> textures_;
-  std::uint64_t grid_workspace_ = 0;
+  std::map<std::uint32_t, std::uint64_t> workspaces_;  // by client
   std::uint64_t client_ = 0;
 };
 

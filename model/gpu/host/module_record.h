@@ -17,6 +17,8 @@ struct module_record {
   ptx::loaded_module module;
   unsigned handle = 0;
   std::uint64_t constants_address = 0;
+  bool allocates = false;  // functions of it may call malloc
+  bool meets = false;      // blocks of its grids may wait for each other
   std::map<std::pair<std::string, unsigned>, std::shared_ptr<const isa::program>> programs;
 };
 
