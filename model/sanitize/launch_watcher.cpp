@@ -162,8 +162,9 @@ bool launch_watcher::is_legal(const watched_access& a, unsigned lane) {
     return false;
   }
   if (!misaligned && is_allocated(address, a.bytes)) return true;
-  report_illegal(a, lane, misaligned,
-                 misaligned ? "" : (is_of_another(address) ? "memory of another client, " : "") + nearest(address));
+  std::string where = misaligned ? "" : nearest(address);
+  if (!misaligned && is_of_another(address)) where = "memory of another client" + (where.empty() ? "" : ", " + where);
+  report_illegal(a, lane, misaligned, where);
   return false;
 }
 

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <string>
 
 #include "heddle/config/config.h"
@@ -39,42 +38,32 @@ unsigned transfers_per_cycle(const gpu_config& c) {
   return type.compare(0, 4, "gddr") == 0 ? 8 : 2;
 }
 
-// Of the environment with which the process began its program; empty: no such variable, or it cannot be read.
-std::string environment_of(pid_t process, const std::string& name) {
-  std::ifstream in("/proc/" + std::to_string(process) + "/environ", std::ios::binary);
-  for (std::string entry; std::getline(in, entry, '\0');)
-    if (entry.compare(0, name.size() + 1, name + "=") == 0) return entry.substr(name.size() + 1);
-  return {};
-}
-
 }  // namespace
 
-cuda_machine::process_share cuda_machine::share_of(pid_t process) {
+cuda_machine::process_share cuda_machine::share_of(const std::string& text) {
   constexpr const char* variable = "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE";
   constexpr double rounding = 1e-9;
   process_share p;
   const unsigned all = chip.config().gpu.sm_count;
   p.sms = all;
-  const std::string text = environment_of(process, variable);
   char* end = nullptr;
   const double percent = std::strtod(text.c_str(), &end);
   // MPS limits clients from Volta on.
   p.limited = !text.empty() && *end == '\0' && percent > 0 && percent < 100 && compute_capability(chip.config()) >= 70;
-  if (p.limited) p.sms = static_cast<unsigned>(std::ceil(all * percent / 100 - rounding));
+  if (p.limited) p.sms = static_cast<unsigned>(std::max(1.0, std::ceil(all * percent / 100 - rounding)));
   else if (!text.empty() && !(percent == 100 && *end == '\0') && warned.insert(variable).second)
     message_log::warning(
         std::string(variable) + " = " + printable(text) +
-        " has no effect: expected a number from 0 to 100, and a GPU of compute capability 7.0 or later");
+        " has no effect: expected a number above 0, up to 100, and a GPU of compute capability 7.0 or later");
   return p;
 }
 
-unsigned cuda_machine::join(const std::string& program, pid_t process) {
-  process_share p = share_of(process);
-  p.name = program.substr(program.find_last_of('/') + 1);
-  const auto same = std::count_if(processes.begin(), processes.end(), [&](const process_share& o) {
-    return o.name == p.name || o.name.compare(0, p.name.size() + 1, p.name + " ") == 0;
-  });
-  if (same != 0) p.name += " " + std::to_string(same + 1);
+unsigned cuda_machine::join(const std::string& program, process_share p) {
+  const auto is_taken = [this](const std::string& name) {
+    return std::any_of(processes.begin(), processes.end(), [&](const process_share& o) { return o.name == name; });
+  };
+  p.name = program;
+  for (unsigned n = 2; is_taken(p.name); ++n) p.name = program + " " + std::to_string(n);
   processes.push_back(p);
   return static_cast<unsigned>(processes.size());
 }
@@ -115,13 +104,13 @@ cuda_machine::cuda_machine(const run_options& o, const gpu_config& config)
 
 // NVIDIA, Multi-Process Service, "Volta MPS Execution Resource Provisioning": the attribute of the multiprocessors
 // reflects the portion that the client may use.
-wire::device_info cuda_machine::info(pid_t process) {
+wire::device_info cuda_machine::info(const process_share& share) const {
   const gpu_config& c = chip.config();
   wire::device_info d{};
   std::snprintf(d.name, sizeof d.name, "%s (Heddle)", c.gpu.name.c_str());
   d.major = compute_capability(c) / 10;
   d.minor = compute_capability(c) % 10;
-  d.sms = static_cast<std::int32_t>(share_of(process).sms);
+  d.sms = static_cast<std::int32_t>(share.sms);
   d.clock_khz = static_cast<std::int32_t>(c.gpu.core_clock_mhz * 1000);
   // As in data sheets: the width is the number of pins, and each transfers two bits in a cycle of the memory clock.
   const double transfers_mhz = c.dram.clock_mhz * transfers_per_cycle(c);

@@ -159,6 +159,7 @@ void cuda_server::greet(client& c, wire::reader& in) {
   const auto probe = in.get<std::uint64_t>();
   const auto program = in.get<std::uint64_t>();
   const auto forked_by = in.get<std::uint64_t>();
+  const std::string share = in.get_text();
   call_answer a;
   if (version != wire::version || !in.good()) {
     message_log::error("the CUDA library of this program is of another version of Heddle");
@@ -192,7 +193,7 @@ void cuda_server::greet(client& c, wire::reader& in) {
       return reply(c, a);
     }
     entry.program = program;
-    entry.session = std::make_unique<cuda_session>(*machine_, process, name_of_program(process),
+    entry.session = std::make_unique<cuda_session>(*machine_, process, machine_->share_of(share),
                                                    cuda_session::program_mark{probe, program});
     for (const auto& [other, parent] : sessions_)
       if (forked_by != 0 && parent.program == forked_by && parent.session && other != process)
@@ -200,7 +201,7 @@ void cuda_server::greet(client& c, wire::reader& in) {
   }
   c.session = entry.session.get();
   c.process = process;
-  a.body.put(machine_->info(process));
+  a.body.put(machine_->info(entry.session->share()));
   reply(c, a);
 }
 

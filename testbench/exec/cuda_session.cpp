@@ -40,13 +40,15 @@ unsigned capability_of(const gpu_config& c) { return static_cast<unsigned>(compu
 
 }  // namespace
 
-cuda_session::cuda_session(cuda_machine& m, pid_t process, std::string program, const program_mark& mark)
+cuda_session::cuda_session(cuda_machine& m, pid_t process, const cuda_machine::process_share& share,
+                           const program_mark& mark)
     : m_(m),
       process_(process),
       program_memory_(process),
       mark_(mark),
       shown_name_(shown_name(process)),
-      program_(std::move(program)),
+      program_(printable(name_of_program(process))),
+      share_(share),
       default_stream_(m.queues.make_default_stream()),
       family_(std::make_shared<std::set<pid_t>>(std::set<pid_t>{process})) {}
 
@@ -325,7 +327,7 @@ void cuda_session::launch(wire::reader& in, call_answer& out) {
   r.programmatic = head.programmatic != 0;
   r.dynamic_shared_bytes = head.dynamic_shared_bytes;
   r.stream = stream;
-  if (client_ == 0) client_ = m_.join(program_, process_);
+  if (client_ == 0) client_ = m_.join(program_, share_);
   r.client = client_;
   if (m_.processes[client_ - 1].limited) r.client_sms = m_.processes[client_ - 1].sms;
   r.priority = -m_.queues.priority(stream);  // in CUDA smaller numbers have higher priority
@@ -384,8 +386,7 @@ void cuda_session::active_clusters(wire::reader& in, call_answer& out) {
   const function_entry& f = functions_[function];
   const unsigned per_sm =
       compute(m_.chip.config(), demand_of(program_of(f), threads, dynamic, f.carveout)).blocks_per_sm;
-  out.body.put(static_cast<std::uint32_t>(
-      max_active_clusters(m_.chip.config(), per_sm, blocks, {m_.share_of(process_).sms, 0})));
+  out.body.put(static_cast<std::uint32_t>(max_active_clusters(m_.chip.config(), per_sm, blocks, {share_.sms, 0})));
 }
 
 void cuda_session::make_texture(wire::reader& in, call_answer& out) {

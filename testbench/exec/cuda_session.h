@@ -45,10 +45,10 @@ struct cuda_machine final : private print_observer {
     bool limited = false;
   };
   std::vector<process_share> processes;  // that have launched something
-  /// The share that the process's environment gives it (CUDA_MPS_ACTIVE_THREAD_PERCENTAGE); without a name.
-  process_share share_of(pid_t process);
+  /// The share that CUDA_MPS_ACTIVE_THREAD_PERCENTAGE gives a process; empty: all SMs. Without a name.
+  process_share share_of(const std::string& text);
   /// Notes a process, with its share. Returns its number as a client of the GPU, from 1 on.
-  unsigned join(const std::string& program, pid_t process);
+  unsigned join(const std::string& program, process_share p);
   /// The processes for metrics; none if there is only one, without a share.
   [[nodiscard]] std::vector<client_metrics> clients() const;
   // Position of each launch in the order of the program's calls, by the driver's number.
@@ -58,7 +58,7 @@ struct cuda_machine final : private print_observer {
   std::map<std::vector<std::uint8_t>, std::uint64_t> textures;  // handles by the bytes of the request
   std::string text;                                             // printed by kernels, for the next reply
   /// What the process sees of the GPU: of its SMs those that its share has, as under MPS.
-  [[nodiscard]] wire::device_info info(pid_t process);
+  [[nodiscard]] wire::device_info info(const process_share& share) const;
   /// That of calls after the queues' fault.
   [[nodiscard]] std::int32_t status_of_fault() const;
   /// The handle of such a texture.
@@ -80,7 +80,7 @@ class cuda_session {
   struct program_mark {
     std::uint64_t address = 0, number = 0;
   };
-  cuda_session(cuda_machine& m, pid_t process, std::string program, const program_mark& mark);
+  cuda_session(cuda_machine& m, pid_t process, const cuda_machine::process_share& share, const program_mark& mark);
   ~cuda_session();
 
   /// A child after fork() uses its parent's modules, streams, events and memory. Its parent's end does not matter,
@@ -106,6 +106,7 @@ class cuda_session {
   /// another name for it than at its last operation.
   [[nodiscard]] bool was_replaced() const { return shown_name(process_) != shown_name_; }
   [[nodiscard]] const std::string& program() const { return program_; }
+  [[nodiscard]] const cuda_machine::process_share& share() const { return share_; }
   /// Kernels can use memory that the program can write at any time.
   [[nodiscard]] bool shares_memory() const { return !host_memory_.empty(); }
   /// Completes a call that waits for a host function if one is due, or if none is left. False: not yet.
@@ -185,7 +186,8 @@ class cuda_session {
   remote_memory program_memory_;
   const program_mark mark_;
   std::string shown_name_;  // at its last operation
-  std::string program_;
+  std::string program_;     // its name, printable
+  cuda_machine::process_share share_;
   unsigned client_ = 0;  // its number among the machine's processes, and that of its family; 0: it has launched nothing
   std::vector<module_entry> modules_;
   std::map<unsigned, unsigned> targets_;              // compute capabilities, times ten, of the driver's modules

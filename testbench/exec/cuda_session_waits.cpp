@@ -111,8 +111,9 @@ void cuda_session::end_sharing(std::uint64_t address, const host_memory& h) {
 void cuda_session::inherit(cuda_session& parent) {
   parent.has_children_ = true;
   // They use each other's streams, which are those of one client.
-  if (parent.client_ == 0) parent.client_ = m_.join(parent.program_, parent.process_);
+  if (parent.client_ == 0) parent.client_ = m_.join(parent.program_, parent.share_);
   client_ = parent.client_;
+  share_ = parent.share_;
   modules_ = parent.modules_;
   targets_ = parent.targets_;
   constant_bytes_ = parent.constant_bytes_;

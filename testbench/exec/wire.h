@@ -13,7 +13,7 @@
 namespace heddle::wire {
 
 /// Changes with everything below: a library and a program of different versions refuse each other.
-constexpr std::uint32_t version = 17;
+constexpr std::uint32_t version = 18;
 /// The first line that a simulator started by the library sends, without its end; the second one is its address.
 inline std::string protocol_line() { return "heddle " + std::to_string(version); }
 /// The size limit of calls and replies; the program's data are read and written directly in its memory.
@@ -29,7 +29,8 @@ constexpr std::uint64_t least_for_window = std::uint64_t{1} << 20;
 
 enum class call : std::uint32_t {
   // u32 version, u32 process, u64 address of the next there, u64 program number (differs after exec() in the same
-  // process, and after fork()), u64 number of the program that has forked this one, 0: none -> device_info
+  // process, and after fork()), u64 number of the program that has forked this one, 0: none; string
+  // CUDA_MPS_ACTIVE_THREAD_PERCENTAGE of its environment -> device_info
   hello,
   // u32 1: PTX, 2: fat binaries, 3: PTX that is only checked, 4: the same for texts that are linked; u32 count; u64
   // address in the program, u64 bytes (of PTX) each -> u32 module, u32 count, u64 address, u64 bytes of managed

@@ -17,6 +17,7 @@ gpu_slice parse_slice(const json_reader& r, const std::string& name, const json_
   gpu_slice s;
   s.name = name;
   s.where = r.place_of(v);
+  if (name.empty()) r.fail(v, "slices", "expected a name for each slice");
   if (v.what == json_value::kind::string) {
     s.profile = v.text;
     if (s.profile.empty()) r.fail(v, "slices." + name, "expected the name of a profile");

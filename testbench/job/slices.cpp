@@ -155,7 +155,7 @@ unsigned sms_of_client(const job& j, unsigned client, const gpu_config& config) 
   const double percent = client == 0 ? 0 : j.clients[client - 1].sm_percent;
   if (percent == 0) return static_cast<unsigned>(all);
   constexpr double rounding = 1e-9;
-  return static_cast<unsigned>(std::ceil(static_cast<double>(all) * percent / 100 - rounding));
+  return static_cast<unsigned>(std::max(1.0, std::ceil(static_cast<double>(all) * percent / 100 - rounding)));
 }
 
 }  // namespace heddle::testbench

@@ -246,6 +246,8 @@ bool connect(bool may_start = true) {
       .put(reinterpret_cast<std::uint64_t>(&own_number))
       .put(program_number())
       .put(number_of_parent.load());
+  const char* const share = std::getenv("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE");
+  w.put_text(share != nullptr ? share : "");
   const reply r = exchange(wire::call::hello, w);
   if (r.status != wire::success) give_up("the simulator does not serve this program");
   const std::lock_guard<std::mutex> lock(chip_mutex);

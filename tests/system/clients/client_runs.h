@@ -17,8 +17,8 @@ namespace client_runs {
 using json = nlohmann::ordered_json;
 
 /// `keep` stores addresses that malloc gives; `drop` replaces those at `at` by the words there, and frees them; `peek`
-/// reads through an address. `meet` stores numbers of blocks, waits for its grid and reads those of the next block.
-/// `ranks` stores the SM of each block.
+/// reads through an address, which `tell` stores. `meet` stores numbers of blocks, waits for its grid and reads those
+/// of the next block. `ranks` stores the SM of each block.
 inline const char* const kernels = R"(.version 8.0
 .target sm_70
 .address_size 64
@@ -78,6 +78,14 @@ full:
 	ld.global.u64 %d3, [%d1];
 	ld.u32 %r1, [%d3];
 	st.global.u32 [%d2], %r1;
+	ret;
+}
+.visible .entry tell(.param .u64 what, .param .u64 at)
+{
+	.reg .b64 %d<4>;
+	ld.param.u64 %d1, [what];
+	ld.param.u64 %d2, [at];
+	st.global.u64 [%d2], %d1;
 	ret;
 }
 .visible .entry meet(.param .u64 first, .param .u64 second)
@@ -140,7 +148,8 @@ struct result : ptx_runs::outcome {
 inline result run(const json& job, const std::string& options) {
   result r{ptx_runs::run_job({{"k.ptx", kernels}, {"job.json", job.dump()}}, "--metrics m.json " + options), {}};
   const std::string text = ptx_runs::content(ptx_runs::place_of_test() / "m.json");
-  if (!text.empty()) r.metrics = json::parse(text);
+  if (text.empty()) return r;
+  r.metrics = json::parse(text);
   r.metrics.erase("host");
   return r;
 }
@@ -154,8 +163,10 @@ std::vector<T> values(const std::string& file) {
   return all;
 }
 
+/// A list with one object is that object, as the JSON library reads it.
 inline json launch(const char* kernel, const std::string& client, unsigned blocks, unsigned threads, const json& args) {
-  return {{"kernel", kernel}, {"client", client}, {"grid", {blocks}}, {"block", {threads}}, {"args", args}};
+  const json listed = args.is_array() ? args : json::array({args});
+  return {{"kernel", kernel}, {"client", client}, {"grid", {blocks}}, {"block", {threads}}, {"args", listed}};
 }
 
 inline json buffer(const char* name) { return {{"buffer", name}}; }

@@ -2,8 +2,10 @@
 // Processes of CUDA programs that share a GPU, as clients of it.
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "tests/system/common/json_text.h"
 #include "tests/system/cuda/cuda_program.h"
@@ -45,6 +47,27 @@ TEST(client_programs, have_the_share_that_their_environment_gives) {
   EXPECT_EQ(m["clients"][0]["sms"], 2);  // 1.6 of 80, rounded up
   EXPECT_LE(m["clients"][0]["most_sms"], 2);
   EXPECT_GE(m["clients"][0]["most_sms"], 1);
+}
+
+TEST(client_programs, have_one_sm_at_least) {
+  const json m = metrics_of("vectors", "env CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=1e-12 ");
+  EXPECT_EQ(m.at("clients").at(0)["sms"], 1);
+  EXPECT_EQ(m["clients"][0]["most_sms"], 1);
+}
+
+TEST(client_programs, have_names_of_their_own_that_can_be_printed) {
+  for (const char* name : {"odd\xff\nname", "a", "a 2"}) {
+    const auto copy = cuda_runs::place_of_test() / name;
+    std::filesystem::copy_file(HEDDLE_CUDA_PROGRAMS, copy, std::filesystem::copy_options::overwrite_existing);
+  }
+  const auto o = cuda_runs::shell(
+      "\"$HEDDLE\" exec --quiet --gpu v100 --metrics m.json -- sh -c \"for p in ./odd* ./a\\ 2 ./a ./a; do \\\"\\$p\\\" " HEDDLE_SOURCE
+      "/tests/system/cuda/kernels.fatbin vectors; done\"");
+  EXPECT_EQ(o.code, 0) << o.err;
+  const json m = json::parse(cuda_runs::content(cuda_runs::place_of_test() / "m.json"));
+  std::vector<std::string> names;
+  for (const json& c : m.at("clients")) names.push_back(c["name"]);
+  EXPECT_EQ(names, (std::vector<std::string>{"odd\\xff\\nname", "a 2", "a", "a 3"}));
 }
 
 // The attribute of the multiprocessors, and what follows from it.

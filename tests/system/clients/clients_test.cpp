@@ -212,8 +212,11 @@ json part_of(const result& r, std::size_t client) {
   json part = r.client(client);
   for (const json& k : r.metrics["kernels"])
     if (k["client"] == part["name"]) part["kernels"].push_back(k);
-  for (json& k : part["kernels"])
-    for (const char* other : {"launch", "energy"}) k.erase(other);  // energy: the leakage of the whole chip
+  for (json& k : part["kernels"]) {
+    k.erase("launch");
+    // Energy is settled at times that the whole chip's events choose, so it moves between neighbouring intervals.
+    for (const char* other : {"joules_over_time", "first_interval"}) k["energy"].erase(other);
+  }
   return part;
 }
 
@@ -302,9 +305,11 @@ struct refused {
 TEST(clients, bad_input_is_refused_in_one_line) {
   const json any = {{"a", json::object()}, {"b", json::object()}};
   const json in_slices = {{"a", {{"slice", "left"}}}, {"b", {{"slice", "right"}}}};
+  const json nameless = json::parse(R"({"": {"sms": 2, "channels": 4}})");
   const refused all[] = {
       {nullptr, {{"a", {{"sm_percent", 0}}}, {"b", json::object()}}, "v100", "expected more than 0, at most 100"},
       {nullptr, {{"a", {{"sm_percent", 50}}}, {"b", json::object()}}, "gtx1080", "needs compute capability 7.0"},
+      {nameless, in_slices, "v100", "expected a name for each slice"},
       {nullptr, {{"a", {{"slice", "left"}}}, {"b", json::object()}}, "a100", "there is no slice 'left'"},
       {nullptr, {{"a", json::object()}}, "a100", "there is no client 'b'"},
       {{{"left", "3g.20gb"}, {"right", "3g.20gb"}}, any, "a100", "client 'a' has no 'slice'"},

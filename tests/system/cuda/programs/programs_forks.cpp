@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Processes that are forked while other threads call CUDA, and processes that end with work under way.
+// Processes that are forked while other threads call CUDA, and processes that end before their kernels.
 #include "programs.h"
 
 #include <signal.h>
