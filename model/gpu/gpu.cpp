@@ -192,6 +192,16 @@ void sample_blocks(gpu& chip, double error) {
   });
 }
 
+void make_part_objects(gpu& chip) {
+  const auto make = [&all = chip.parts_->part_objects](sc_core::sc_module& owner) {
+    for (auto& object : part_objects(owner)) all.push_back(std::move(object));
+  };
+  for (sm& s : chip.parts_->sms) {
+    make(s);
+    for (sub_partition& p : s.partitions) make(p);
+  }
+}
+
 void gpu::sanitize(sanitizer& sanitizer) { parts_->host.sanitize(sanitizer); }
 
 const gpu_config& gpu::config() const { return parts_->config; }

@@ -109,6 +109,7 @@ class gpu : public sc_core::sc_module {
   /// Call before the first launch. Blocks of launches are left out from the simulation, and executed functionally, once
   /// the others tell the launch's cycles with a relative error below `error`.
   friend void sample_blocks(gpu& chip, double error);
+  friend void make_part_objects(gpu& chip);
   /// The state can be described now: all SMs are in step, and nothing is in flight that has no description (a flush of
   /// the L2, a fault, a reset, requests that a protocol monitor or a random delay holds).
   friend bool has_image(const gpu& chip);
@@ -129,6 +130,9 @@ class gpu : public sc_core::sc_module {
 };
 
 void sample_blocks(gpu& chip, double error);
+/// Makes the parts of SMs and of their sub-partitions (module_part) objects of SystemC, which sc_find_object finds.
+/// Call once, before elaboration ends.
+void make_part_objects(gpu& chip);
 bool has_image(const gpu& chip);
 void exchange(gpu& chip, state_image& image);
 

@@ -233,6 +233,7 @@ struct gpu_parts final : lookahead, host_supervisor, lost_write_observer, quiet_
   cycle_t l2_now = 0;                    // of the L2 clock while windows run
   response_time soonest;                 // of responses that are not announced yet, for any SM
   std::vector<response_time> responded;  // by SM: result of the last call
+  std::vector<std::unique_ptr<part_object>> part_objects;
 
   [[nodiscard]] std::unique_ptr<grid_distributor> make_cwd() {
     if (own.cwd) return own.cwd("cwd", core, config, host);

@@ -39,12 +39,13 @@ pipeline_view::pipeline_view(gpu& g, const std::string& path, const std::string&
 }
 
 void pipeline_view::find_partitions(const std::string& scope, cycle_t first, cycle_t last) {
-  const auto wanted = modules_in_scope(gpu_, scope);
+  const auto wanted = units_in_scope(gpu_, scope);
   watched_.assign(gpu_.sm_count(), false);
   for (unsigned i = 0; i < gpu_.sm_count(); ++i) {
     sm& s = gpu_.sm_at(i);
     for (sub_partition& p : s.partitions) {
-      if (std::find(wanted.begin(), wanted.end(), &p) == wanted.end()) continue;
+      const auto is_p = [&p](const unit_in_scope& u) { return u.module == &p; };
+      if (std::none_of(wanted.begin(), wanted.end(), is_p)) continue;
       auto t = std::make_unique<partition_track>();
       t->view = this;
       t->partition = &p;

@@ -31,8 +31,11 @@ waveform::waveform(gpu& g, const std::string& path, const std::string& scope, cy
     : gpu_(g), writer_(path, {first, last}), first_(first), last_(last) {
   writer_.set_comment(about(g));
   sc_core::sc_trace(&writer_, cycle_, std::string(g.name()) + ".cycle");
-  const std::vector<const sc_core::sc_object*> modules = modules_in_scope(g, scope);
-  for (const sc_core::sc_object* module : modules) module->trace(&writer_);
+  std::vector<const sc_core::sc_object*> modules;
+  for (const unit_in_scope& unit : units_in_scope(g, scope)) {
+    unit.trace(&writer_);
+    if (unit.module != nullptr) modules.push_back(unit.module);
+  }
   if (g.config().energy.account) power_ = std::make_unique<power_signals>(g, ledger, modules, &writer_);
   for (std::size_t k = 0; k < writer_.signals().size(); ++k) {
     const std::string& signal = writer_.signals()[k].name;

@@ -28,7 +28,7 @@ context_engine::context_engine(sc_core::sc_module_name name, unit_clock& clock, 
                                unsigned sm_id, class resource_manager& resources, class barrier_unit& barriers,
                                sc_core::sc_vector<sub_partition>& partitions, context_supervisor& supervisor)
     : sc_module(name),
-      memory_socket("memory_socket"),
+      memory_socket({"memory_socket", this}),
       port_(memory_socket, *this),
       clock_(clock, *this),
       resources_(resources),

@@ -43,7 +43,7 @@ class context_engine : public sc_core::sc_module, public clocked {
                  class resource_manager& resources, class barrier_unit& barriers,
                  sc_core::sc_vector<sub_partition>& partitions, context_supervisor& supervisor);
 
-  tlm::tlm_initiator_socket<32, l1_protocol_types> memory_socket;
+  direct_initiator_socket<l1_protocol_types> memory_socket;
 
   /// Takes all resident blocks off the SM, or those that `t` names while the others continue. Reports `saved` when they
   /// are gone. With mode flush they are dropped and nothing is written.
@@ -75,6 +75,7 @@ class context_engine : public sc_core::sc_module, public clocked {
   void trace(sc_core::sc_trace_file* file) const override;
 
  private:
+  void end_of_elaboration() override { memory_socket.check_bound(); }
   enum class step : std::uint8_t { idle, quiescing, saving, waiting, restoring };
   static constexpr unsigned no_place = ~0u;
   // The blocks of one switch, saved in memory or dropped.

@@ -11,7 +11,7 @@ namespace heddle {
 instruction_port::instruction_port(sc_core::sc_module_name name, unit_clock& clock, unsigned line_bytes,
                                    code_observer& observer)
     : sc_module(name),
-      memory_socket("memory_socket"),
+      memory_socket({"memory_socket", this}),
       port_(memory_socket, *this),
       clock_(clock, *this),
       line_bytes_(line_bytes),

@@ -38,7 +38,7 @@ class instruction_port : public sc_core::sc_module, public clocked, public instr
   /// `line_bytes`: of the cache that it serves.
   instruction_port(sc_core::sc_module_name name, unit_clock& clock, unsigned line_bytes, code_observer& observer);
 
-  tlm::tlm_initiator_socket<32, l1_protocol_types> memory_socket;
+  direct_initiator_socket<l1_protocol_types> memory_socket;
 
   /// Always never: the observer is notified when the line is there.
   cycle_t look_up(std::uint64_t address, cycle_t cycle, std::uint32_t launch) override;
@@ -50,6 +50,7 @@ class instruction_port : public sc_core::sc_module, public clocked, public instr
   void trace(sc_core::sc_trace_file* file) const override;
 
  private:
+  void end_of_elaboration() override { memory_socket.check_bound(); }
   /// A line in flight.
   struct line {
     std::uint64_t number;

@@ -53,20 +53,24 @@ load_store_unit::hot_state::hot_state(load_store_unit& unit, const gpu_config& c
 load_store_unit::load_store_unit(sc_core::sc_module_name name, unit_clock& clock, const gpu_config& config, unsigned,
                                  const address_ranges& ranges)
     : sc_module(name),
-      partition_socket("partition_socket", config.sm.sub_partitions),
-      shared_socket("shared_socket"),
-      constant_socket("constant_socket"),
-      l1_socket("l1_socket"),
+      shared_socket({"shared_socket", this}),
+      constant_socket({"constant_socket", this}),
+      l1_socket({"l1_socket", this}),
       tlb(config),
       clock_(clock, *this),
       ranges_(ranges),
       hot_(*this, config) {
-  for (auto& socket : partition_socket) socket.bind(static_cast<phase_target<lsu_protocol_types>&>(*this));
+  for (unsigned k = 0; k < config.sm.sub_partitions; ++k)
+    partition_socket.emplace_back(part_name{"partition_socket_", this, k})
+        .bind(static_cast<phase_target<lsu_protocol_types>&>(*this));
   shared_socket.bind(on_chip_backward_);
   constant_socket.bind(on_chip_backward_);
 }
 
-void load_store_unit::start_of_simulation() {
+void load_store_unit::end_of_elaboration() {
+  shared_socket.check_bound();
+  constant_socket.check_bound();
+  l1_socket.check_bound();
   for (auto& socket : partition_socket) hot_.partitions.push_back(socket.operator->());
 }
 

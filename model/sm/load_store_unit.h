@@ -8,6 +8,7 @@
 // Source: Huerta et al., MICRO 2025, table 1 (queue, address stage, shared stage).
 #pragma once
 
+#include <deque>
 #include <systemc>
 #include <tlm>
 #include <vector>
@@ -22,6 +23,7 @@
 #include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 #include "heddle/tlm/port/blocking_initiator.h"
+#include "heddle/tlm/port/direct_sockets.h"
 #include "heddle/tlm/port/phase_target.h"
 #include "heddle/tlm/protocol/cluster_protocol.h"
 #include "heddle/tlm/protocol/l1_protocol.h"
@@ -62,10 +64,10 @@ class load_store_unit : public sc_core::sc_module, public clocked, private phase
   load_store_unit(sc_core::sc_module_name name, unit_clock& clock, const gpu_config& config, unsigned sm_id,
                   const address_ranges& ranges);
 
-  sc_core::sc_vector<tlm::tlm_target_socket<32, lsu_protocol_types>> partition_socket;
-  tlm::tlm_initiator_socket<32, on_chip_protocol_types> shared_socket;
-  tlm::tlm_initiator_socket<32, on_chip_protocol_types> constant_socket;
-  tlm::tlm_initiator_socket<32, l1_protocol_types> l1_socket;
+  std::deque<direct_target_socket<lsu_protocol_types>> partition_socket;
+  direct_initiator_socket<on_chip_protocol_types> shared_socket;
+  direct_initiator_socket<on_chip_protocol_types> constant_socket;
+  direct_initiator_socket<l1_protocol_types> l1_socket;
   per_launch<lsu_counters> counters;
   class tlb tlb;
 
@@ -115,7 +117,7 @@ class load_store_unit : public sc_core::sc_module, public clocked, private phase
     void exchange(state_image& image) { image(cycle, transaction); }
   };
 
-  void start_of_simulation() override;
+  void end_of_elaboration() override;
   // An access that waits for its address translation.
   struct untranslated {
     lsu_transaction* transaction = nullptr;

@@ -42,7 +42,7 @@ void resident_block::set_context(unsigned sm) {
 resource_manager::resource_manager(sc_core::sc_module_name name, unit_clock& clock, const gpu_config& config,
                                    unsigned sm_id, block_supervisor& supervisor)
     : sc_module(name),
-      cta_socket("cta_socket"),
+      cta_socket({"cta_socket", this}),
       config_(config),
       sm_id_(sm_id),
       supervisor_(supervisor),

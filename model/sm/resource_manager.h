@@ -26,6 +26,7 @@
 #include "heddle/sub_partition/dependence/decoded_program.h"
 #include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/kernel/unit_clock.h"
+#include "heddle/tlm/port/direct_sockets.h"
 #include "heddle/tlm/port/phase_target.h"
 #include "heddle/tlm/protocol/cta_protocol.h"
 
@@ -99,7 +100,7 @@ class resource_manager : public sc_core::sc_module, public clocked, public phase
   resource_manager(sc_core::sc_module_name name, unit_clock& clock, const gpu_config& config, unsigned sm_id,
                    block_supervisor& supervisor);
 
-  tlm::tlm_target_socket<32, cta_protocol_types> cta_socket;
+  direct_target_socket<cta_protocol_types> cta_socket;
 
   resident_block& block(unsigned cta_slot) { return blocks_[cta_slot]; }
   [[nodiscard]] const resident_block& block(unsigned cta_slot) const { return blocks_[cta_slot]; }

@@ -12,7 +12,7 @@ namespace heddle {
 
 shared_memory::shared_memory(sc_core::sc_module_name name, const gpu_config& config)
     : sc_module(name),
-      access_socket("access_socket"),
+      access_socket({"access_socket", this}),
       banks_(config.shared_memory.banks, config.shared_memory.bank_bytes),
       pass_bytes_(config.shared_memory.banks * config.shared_memory.bank_bytes),
       latency_(cycles_after_lookup(config.shared_memory.latency_cycles, config)),

@@ -15,6 +15,7 @@
 #include "heddle/memory/l1/coalescer.h"
 #include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/port/blocking_target.h"
+#include "heddle/tlm/port/direct_sockets.h"
 #include "heddle/tlm/protocol/on_chip_protocol.h"
 
 namespace heddle {
@@ -38,7 +39,7 @@ class shared_memory : public sc_core::sc_module, private blocking_target<on_chip
  public:
   shared_memory(sc_core::sc_module_name name, const gpu_config& config);
 
-  tlm::tlm_target_socket<32, on_chip_protocol_types> access_socket;
+  direct_target_socket<on_chip_protocol_types> access_socket;
   per_launch<shared_memory_counters> counters;
 
   /// Operands of a tensor unit are read from `cycle` on, or behind others: returns the cycle in which all `bytes` bytes
@@ -52,6 +53,7 @@ class shared_memory : public sc_core::sc_module, private blocking_target<on_chip
   void trace(sc_core::sc_trace_file* file) const override;
 
  private:
+  void end_of_elaboration() override { access_socket.check_bound(); }
   void b_transport(on_chip_access& access, sc_core::sc_time& delay) override;
 
   bank_conflicts banks_;

@@ -18,10 +18,9 @@ sm::sm(sc_core::sc_module_name name, clock_domain& core_clock, const gpu_config&
       resource_manager("resource_manager", clock, config, id, *this),
       barrier_unit("barrier_unit", config),
       instruction_port("instruction_port", clock, config.instruction_cache.second_level_line_bytes, *this),
-      second_instruction_cache("second_instruction_cache",
+      second_instruction_cache({"second_instruction_cache", this},
                                instruction_cache::second_level(config.instruction_cache, reads_code_from_l2(config)),
                                reads_code_from_l2(config) ? &instruction_port : nullptr),
-      instruction_caches("instruction_cache"),
       context_engine("context_engine", clock, config, id, resource_manager, barrier_unit, partitions, *this),
       cluster_port(config.cluster.max_blocks == 0
                        ? nullptr
@@ -38,10 +37,9 @@ sm::sm(sc_core::sc_module_name name, clock_domain& core_clock, const gpu_config&
   const bool own_caches = config.instruction_cache.per_sub_partition;
   class instruction_cache* const second =
       config.instruction_cache.second_level_bytes != 0 ? &second_instruction_cache : nullptr;
-  instruction_caches.init(own_caches ? config.sm.sub_partitions : 1, [&](const char*, std::size_t k) {
-    return new class instruction_cache(("instruction_cache" + std::to_string(k)).c_str(),
-                                       instruction_cache::first_level(config.instruction_cache), second);
-  });
+  for (unsigned k = 0; k < (own_caches ? config.sm.sub_partitions : 1); ++k)
+    instruction_caches.emplace_back(part_name{"instruction_cache", this, k},
+                                    instruction_cache::first_level(config.instruction_cache), second);
   partitions.init(config.sm.sub_partitions, [&](const char*, std::size_t k) {
     return new sub_partition(("partition" + std::to_string(k)).c_str(), clock, config_, id, static_cast<unsigned>(k),
                              instruction_caches[own_caches ? k : 0], *this);
@@ -370,8 +368,12 @@ void sm::settle_accounts(cycle_t cycle) {
   resource_manager.occupancy.settle(cycle);
 }
 
-void sm::trace(sc_core::sc_trace_file* file) const {
-  for (const sc_core::sc_object* child : get_child_objects()) child->trace(file);
+void sm::trace(sc_core::sc_trace_file* file) const { trace_parts_and_children(*this, *this, file); }
+
+std::vector<const module_part*> sm::parts() const {
+  std::vector<const module_part*> all{&second_instruction_cache};
+  for (const class instruction_cache& cache : instruction_caches) all.push_back(&cache);
+  return all;
 }
 
 }  // namespace heddle

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <systemc>
@@ -31,10 +32,12 @@
 #include "heddle/sub_partition/sub_partition.h"
 #include "heddle/tlm/kernel/logical_process.h"
 #include "heddle/tlm/kernel/state_image.h"
+#include "heddle/tlm/port/module_part.h"
 
 namespace heddle {
 
 class sm : public sc_core::sc_module,
+           public part_owner,
            public warp_supervisor,
            public block_supervisor,
            public context_supervisor,
@@ -59,8 +62,8 @@ class sm : public sc_core::sc_module,
   class resource_manager resource_manager;
   class barrier_unit barrier_unit;
   class instruction_port instruction_port;
-  class instruction_cache second_instruction_cache;                // without effect if second_level_bytes is 0
-  sc_core::sc_vector<class instruction_cache> instruction_caches;  // first level: one, or one for each sub-partition
+  class instruction_cache second_instruction_cache;        // without effect if second_level_bytes is 0
+  std::deque<class instruction_cache> instruction_caches;  // first level: one, or one for each sub-partition
   class context_engine context_engine;
   std::unique_ptr<class cluster_port> cluster_port;  // null: the chip has no thread block clusters
   std::unique_ptr<class tma> tma;                    // null: the chip has no unit for bulk copies
@@ -116,6 +119,7 @@ class sm : public sc_core::sc_module,
   void trace(sc_core::sc_trace_file* file) const override;
 
  private:
+  [[nodiscard]] std::vector<const module_part*> parts() const override;
   void release(unsigned cta_slot, const barrier_unit::outcome& o, cycle_t cycle);
   bool wait_for_launch(unsigned warp, simt::lane_mask mask);
   void prerequisite_met(unsigned cta_slot, cycle_t cycle) override;

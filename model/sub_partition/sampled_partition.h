@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <deque>
-#include <systemc>
+
+#include "heddle/isa/opcode.h"
 
 namespace heddle {
 
@@ -25,8 +27,8 @@ struct sampled_partition {
   const class dependence& dependence;
   const class register_file& register_file;
   const stall_account& account;
-  const std::deque<execution_unit>& units;
-  const sc_core::sc_vector<execution_unit>& shared_unit;
+  const std::array<execution_unit, static_cast<std::size_t>(isa::unit::count)>& units;
+  const std::deque<execution_unit>& shared_unit;
 };
 
 }  // namespace heddle

@@ -2,6 +2,7 @@
 #include "heddle/sub_partition/sub_partition.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "heddle/config/error.h"
 #include "heddle/isa/set_bits.h"
@@ -15,19 +16,31 @@ constexpr const char* unit_names[] = {"fp32", "int", "fp64", "half", "sfu", "ten
 static_assert(std::size(unit_names) == static_cast<std::size_t>(isa::unit::count));
 
 unsigned slots_in(const gpu_config& config) { return config.sm.max_warps / config.sm.sub_partitions; }
+
+template <std::size_t... U>
+std::array<execution_unit, sizeof...(U)> units_of(sc_core::sc_module& owner, std::index_sequence<U...>) {
+  return {execution_unit(part_name{unit_names[U], &owner})...};
+}
+
+template <std::size_t... U>
+std::array<direct_initiator_socket<issue_protocol_types>, sizeof...(U)> sockets_of(
+    sc_core::sc_module& owner, blocking_initiator<issue_protocol_types>& answers, std::index_sequence<U...>) {
+  return {direct_initiator_socket<issue_protocol_types>(part_name{"dispatch_socket_", &owner, U}, answers)...};
+}
 }  // namespace
 
 sub_partition::sub_partition(sc_core::sc_module_name name, unit_clock& clock, const gpu_config& config, unsigned sm_id,
                              unsigned index, instruction_cache& cache, warp_supervisor& supervisor)
     : sc_module(name),
       hot_{warp_table(slots_in(config)), clock_port(clock, *this), fault_reporter(supervisor)},
-      lsu_socket("lsu_socket"),
-      shared_dispatch_socket("shared_dispatch_socket"),
-      scheduler("warp_scheduler", config.sub_partition, {slots_in(config), index}),
-      fetch("fetch", config, cache, slots_in(config)),
-      dependence(slots_in(config), config.tlm.check),
-      register_file("register_file", slots_in(config), config.sm.registers / isa::warp_size / config.sm.sub_partitions),
-      immediate_constants("immediate_constants", config.constant_cache),
+      lsu_socket({"lsu_socket", this}),
+      dispatch_socket(sockets_of(*this, unit_answers_, std::make_index_sequence<unit_count>())),
+      scheduler({"warp_scheduler", this}, config.sub_partition, {slots_in(config), index}),
+      fetch({"fetch", this}, config, cache, slots_in(config)),
+      dependence(*this, slots_in(config), config.tlm.check),
+      register_file({"register_file", this}, slots_in(config),
+                    config.sm.registers / isa::warp_size / config.sm.sub_partitions),
+      immediate_constants({"immediate_constants", this}, config.constant_cache),
       account(hot_.warps, config.sub_partition.states_by_warp ? slots_in(config) : 0, config.sm.sub_partitions),
       waits(
           {hot_.warps, scheduler, dependence, account, fetch, immediate_constants, residence_, supervisor, hot_.clock}),
@@ -43,7 +56,7 @@ sub_partition::sub_partition(sc_core::sc_module_name name, unit_clock& clock, co
              immediate_constants, calls_, hot_.clock},
             config, index, supervisor),
       contexts({hot_.warps, scheduler, dependence, account, residence_, waits, issue}),
-      shared_unit("fp32_shared"),
+      units(units_of(*this, std::make_index_sequence<unit_count>())),
       config_(config),
       supervisor_(&supervisor),
       index_(index),
@@ -54,14 +67,9 @@ sub_partition::sub_partition(sc_core::sc_module_name name, unit_clock& clock, co
                   executed_, recorded_, followed_, index}),
       calls_(memory, hot_.faults),
       write_ports_(config.sub_partition.register_banks, config.sub_partition.register_write_ports) {
-  for (const char* unit : unit_names) {
-    units.emplace_back(unit);
-    dispatch_socket.emplace_back(("dispatch_socket_" + std::to_string(dispatch_socket.size())).c_str(), unit_answers_);
-  }
   if (config.fp32.shared_lanes != 0) {
-    shared_unit.init(1);
-    shared_dispatch_socket.init(1);
-    shared_dispatch_socket[0].bind(unit_answers_);
+    shared_unit.emplace_back(part_name{"fp32_shared_", this, 0});
+    shared_dispatch_socket.emplace_back(part_name{"shared_dispatch_socket_", this, 0}, unit_answers_);
     shared_dispatch_socket[0].bind(shared_unit[0].dispatch_socket);
   }
   lsu_socket.bind(memory);
@@ -77,14 +85,14 @@ sub_partition::~sub_partition() = default;
 
 void sub_partition::before_end_of_elaboration() {
   for (std::size_t u = 0; u < units.size(); ++u) {
-    if (dispatch_socket[u].bind_count() == 0) dispatch_socket[u].bind(units[u].dispatch_socket);  // not replaced
+    if (!dispatch_socket[u].bound()) dispatch_socket[u].bind(units[u].dispatch_socket);  // not replaced
   }
 }
 
 void sub_partition::start_of_simulation() {
   for (std::size_t u = 0; u < units.size(); ++u)
     issue.dispatch().connect(static_cast<isa::unit>(u), *dispatch_socket[u].operator->());
-  if (shared_dispatch_socket.size() != 0) issue.dispatch().connect_shared(*shared_dispatch_socket[0].operator->());
+  if (!shared_dispatch_socket.empty()) issue.dispatch().connect_shared(*shared_dispatch_socket[0].operator->());
   memory.connect(*lsu_socket.operator->());
 }
 
@@ -216,7 +224,15 @@ void sub_partition::trace(sc_core::sc_trace_file* file) const {
     sc_core::sc_trace(file, hot_.warps[s].state.pc, warp + "_pc");
     sc_core::sc_trace(file, hot_.warps[s].state.active, warp + "_active_lanes");
   }
-  for (const sc_core::sc_object* child : get_child_objects()) child->trace(file);
+  trace_parts_and_children(*this, *this, file);
+}
+
+std::vector<const module_part*> sub_partition::parts() const {
+  std::vector<const module_part*> all{
+      &scheduler, &fetch, &dependence.board(), &dependence.counters(), &register_file, &immediate_constants};
+  for (const execution_unit& u : units) all.push_back(&u);
+  for (const execution_unit& u : shared_unit) all.push_back(&u);
+  return all;
 }
 
 }  // namespace heddle

@@ -6,6 +6,7 @@
 // Parameters: [sub_partition] and the sections of the units. Source: docs/model/pipeline.md.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -44,11 +45,13 @@
 #include "heddle/tlm/kernel/trace_observer.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 #include "heddle/tlm/port/blocking_initiator.h"
+#include "heddle/tlm/port/direct_sockets.h"
+#include "heddle/tlm/port/module_part.h"
 #include "heddle/tlm/protocol/lsu_protocol.h"
 
 namespace heddle {
 
-class sub_partition final : public sc_core::sc_module, public clocked, private trace_observer {
+class sub_partition final : public sc_core::sc_module, public clocked, public part_owner, private trace_observer {
   /// What every cycle touches.
   struct alignas(64) hot_state {
     warp_table warps;
@@ -57,18 +60,19 @@ class sub_partition final : public sc_core::sc_module, public clocked, private t
   };
   static_assert(sizeof(hot_state) == 64, "one cache line");
   hot_state hot_;  // the units refer to it
+  blocking_initiator<issue_protocol_types> unit_answers_;
 
  public:
+  static constexpr std::size_t unit_count = static_cast<std::size_t>(isa::unit::count);
   /// Slot s of sub-partition `index` holds the warp with warp id s * sm.sub_partitions + index of the SM.
   sub_partition(sc_core::sc_module_name name, unit_clock& clock, const gpu_config& config, unsigned sm_id,
                 unsigned index, instruction_cache& cache, warp_supervisor& supervisor);
   ~sub_partition() override;
 
-  tlm::tlm_initiator_socket<32, lsu_protocol_types> lsu_socket;
+  direct_initiator_socket<lsu_protocol_types> lsu_socket;
   /// A program may bind an execution unit of its own before elaboration ends; otherwise units[u] is bound.
-  // A deque, because sc_vector generates a name for each element, and a large chip has thousands of these sockets.
-  std::deque<blocking_initiator_socket<issue_protocol_types>> dispatch_socket;                     // by unit
-  sc_core::sc_vector<tlm::tlm_initiator_socket<32, issue_protocol_types>> shared_dispatch_socket;  // as shared_unit
+  std::array<direct_initiator_socket<issue_protocol_types>, unit_count> dispatch_socket;
+  std::deque<direct_initiator_socket<issue_protocol_types>> shared_dispatch_socket;  // as shared_unit
 
   /// Sets the fp32 lanes that this sub-partition shares with others; they execute the second instruction of a pair.
   /// Called only if fp32.shared_lanes is not 0.
@@ -107,6 +111,7 @@ class sub_partition final : public sc_core::sc_module, public clocked, private t
   void on_cycle(cycle_t cycle) override;
   void prefetch_hint(cycle_t cycle, bool distant) const override;
   void trace(sc_core::sc_trace_file* file) const override;
+  [[nodiscard]] std::vector<const module_part*> parts() const override;
 
   [[nodiscard]] bool idle() const { return hot_.warps.active() == 0 && memory.idle(); }
   void check_invariants() const;
@@ -121,8 +126,8 @@ class sub_partition final : public sc_core::sc_module, public clocked, private t
   memory_issue memory;
   issue_stage issue;
   context_switch contexts;
-  std::deque<execution_unit> units;
-  sc_core::sc_vector<execution_unit> shared_unit;  // the fp32 lanes shared by sub-partitions: one element, or none
+  std::array<execution_unit, unit_count> units;
+  std::deque<execution_unit> shared_unit;  // the fp32 lanes shared by sub-partitions: one element, or none
 
  private:
   void exchange_warp(state_image& image, unsigned slot);
@@ -141,7 +146,6 @@ class sub_partition final : public sc_core::sc_module, public clocked, private t
   warp_residence residence_;
   system_calls calls_;
   class write_ports write_ports_;
-  blocking_initiator<issue_protocol_types> unit_answers_;
   mutable std::unique_ptr<partition_signals> signals_;  // allocated when first observed
 };
 

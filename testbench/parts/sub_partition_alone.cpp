@@ -43,7 +43,7 @@ int sc_main(int argc, char* argv[]) {
   }
   const heddle::gpu_config config = heddle::load_config("gtx1080", {"gpu.sm_count=1"});
   heddle::clock_domain clock("clock", config.gpu.core_clock_mhz);
-  heddle::instruction_cache instructions("instruction_cache",
+  heddle::instruction_cache instructions({"instruction_cache"},
                                          heddle::instruction_cache::first_level(config.instruction_cache));
   supervisor warps;
   parts::own_load_store_unit memory("memory", clock, 200);

@@ -12,8 +12,9 @@ bool calls_runtime(const resident_launch& launch) {
                                        [](const decoded_instruction& d) { return d.kind == issue_kind::system_call; });
 }
 
-grid_distributor::grid_distributor(sc_core::sc_module_name name, const gpu_config& config)
-    : sc_module(name), cta_socket("cta_socket", config.gpu.sm_count) {}
+grid_distributor::grid_distributor(sc_core::sc_module_name name, const gpu_config& config) : sc_module(name) {
+  for (unsigned i = 0; i < config.gpu.sm_count; ++i) cta_socket.emplace_back(part_name{"cta_socket_", this, i});
+}
 
 void grid_distributor::hand_over(std::uint32_t launch, std::shared_ptr<const isa::recorded_block> block) {
   grid_record& g = grids_.at(launch);

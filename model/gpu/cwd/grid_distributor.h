@@ -23,6 +23,7 @@
 #include "heddle/sub_partition/dependence/decoded_program.h"
 #include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/kernel/unit_clock.h"
+#include "heddle/tlm/port/direct_sockets.h"
 #include "heddle/tlm/protocol/cta_protocol.h"
 
 namespace heddle {
@@ -133,7 +134,7 @@ struct context_in_flight : context_transaction {
 /// occupancy/sm_resources.h computes it.
 class grid_distributor : public sc_core::sc_module {
  public:
-  sc_core::sc_vector<tlm::tlm_initiator_socket<32, cta_protocol_types>> cta_socket;
+  std::deque<direct_initiator_socket<cta_protocol_types>> cta_socket;
 
   /// A doorbell: the grid runs after the earlier ones of its stream. Its number is launch->launch_id (0, 1, 2 …). Its
   /// end is reported to the grid_observer that the CWD was constructed with.

@@ -14,7 +14,7 @@ namespace heddle {
 
 constant_cache::constant_cache(sc_core::sc_module_name name, const gpu_config& config)
     : sc_module(name),
-      access_socket("access_socket"),
+      access_socket({"access_socket", this}),
       line_bytes_(std::max(1u, config.constant_cache.line_bytes)),
       sets_(std::max(1u, config.constant_cache.size_bytes / line_bytes_ / std::max(1u, config.constant_cache.ways))),
       ways_(config.constant_cache.size_bytes / line_bytes_ / sets_),

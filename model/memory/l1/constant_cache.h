@@ -15,6 +15,7 @@
 #include "heddle/memory/common/per_launch.h"
 #include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/port/blocking_target.h"
+#include "heddle/tlm/port/direct_sockets.h"
 #include "heddle/tlm/protocol/on_chip_protocol.h"
 
 namespace heddle {
@@ -32,7 +33,7 @@ class constant_cache : public sc_core::sc_module, private blocking_target<on_chi
  public:
   constant_cache(sc_core::sc_module_name name, const gpu_config& config);
 
-  tlm::tlm_target_socket<32, on_chip_protocol_types> access_socket;
+  direct_target_socket<on_chip_protocol_types> access_socket;
   per_launch<constant_cache_counters> counters;
 
   /// Looks up `offset` of constant bank `bank` of a launch in `cycle`. Returns the cycles from then to dependent issue.
@@ -48,6 +49,7 @@ class constant_cache : public sc_core::sc_module, private blocking_target<on_chi
   void exchange(state_image& image);
 
  private:
+  void end_of_elaboration() override { access_socket.check_bound(); }
   struct line {
     std::uint64_t number = 0;
     std::uint64_t filled = 0;  // first cycle in which it hits

@@ -36,10 +36,10 @@ const gpu_config& checked(const gpu_config& config) {
 
 l1_cache::l1_cache(sc_core::sc_module_name name, unit_clock& clock, const gpu_config& config, unsigned sm_id)
     : sc_module(name),
-      access_socket("access_socket"),
-      context_socket("context_socket"),
-      instruction_socket("instruction_socket"),
-      bulk_socket("bulk_socket"),
+      access_socket({"access_socket", this}),
+      context_socket({"context_socket", this}),
+      instruction_socket({"instruction_socket", this}),
+      bulk_socket({"bulk_socket", this}),
       memory_socket("memory_socket"),
       clock_(clock, *this),
       sm_id_(sm_id),

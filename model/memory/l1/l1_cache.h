@@ -30,6 +30,7 @@
 #include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 #include "heddle/tlm/port/bound_interface.h"
+#include "heddle/tlm/port/direct_sockets.h"
 #include "heddle/tlm/port/phase_target.h"
 #include "heddle/tlm/protocol/gpu_request.h"
 #include "heddle/tlm/protocol/instruction_traffic.h"
@@ -72,10 +73,10 @@ class l1_cache : public sc_core::sc_module, public clocked, private phase_target
   /// Throws input_error if line_bytes is not 128 or sector_bytes not 32, 64 or 128.
   l1_cache(sc_core::sc_module_name name, unit_clock& clock, const gpu_config& config, unsigned sm_id);
 
-  tlm::tlm_target_socket<32, l1_protocol_types> access_socket;
-  tlm::tlm_target_socket<32, l1_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND> context_socket;
-  tlm::tlm_target_socket<32, l1_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND> instruction_socket;
-  tlm::tlm_target_socket<32, l1_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND> bulk_socket;
+  direct_target_socket<l1_protocol_types> access_socket;
+  direct_target_socket<l1_protocol_types> context_socket;
+  direct_target_socket<l1_protocol_types> instruction_socket;
+  direct_target_socket<l1_protocol_types> bulk_socket;
   tlm::tlm_initiator_socket<32> memory_socket;
   per_launch<l1_counters> counters;
   /// Of accesses that no instruction makes: reads of code, contexts.
@@ -170,6 +171,7 @@ class l1_cache : public sc_core::sc_module, public clocked, private phase_target
     void exchange(state_image& image) { image(warp, launch, next_slice); }
   };
 
+  void end_of_elaboration() override { access_socket.check_bound(); }
   tlm::tlm_sync_enum nb_transport_fw(l1_access& access, l1_phase& phase, sc_core::sc_time& delay) override;
 
   tlm::tlm_sync_enum load(l1_access& access, l1_phase& phase);

@@ -10,7 +10,6 @@ namespace heddle {
 
 sm_network::sm_network(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config)
     : sc_module(name),
-      sm_socket("sm_socket", config.gpu.sm_count),
       sms_(config.gpu.sm_count),
       cycles_back_(cycles_from_cluster(config)),
       cycles_round_(cycles_to_cluster(config) + cycles_back_),
@@ -18,7 +17,7 @@ sm_network::sm_network(sc_core::sc_module_name name, clock_domain& clock, const 
       tpc_hop_(config.cluster.tpc_hop_cycles),
       hop_(config.cluster.hop_cycles),
       clock_(clock, *this) {
-  for (auto& socket : sm_socket) socket.bind(*this);
+  for (unsigned i = 0; i < sms_; ++i) sm_socket.emplace_back(part_name{"sm_socket_", this, i}).bind(*this);
 }
 
 tlm::tlm_sync_enum sm_network::nb_transport_fw(cluster_transaction& t, cluster_phase& phase, sc_core::sc_time& delay) {

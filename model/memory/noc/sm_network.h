@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <systemc>
 #include <tlm>
@@ -17,6 +18,7 @@
 #include "heddle/config/parameters.h"
 #include "heddle/tlm/kernel/clock_domain.h"
 #include "heddle/tlm/kernel/state_image.h"
+#include "heddle/tlm/port/direct_sockets.h"
 #include "heddle/tlm/port/phase_target.h"
 #include "heddle/tlm/protocol/cluster_protocol.h"
 
@@ -33,7 +35,7 @@ class sm_network : public sc_core::sc_module, public clocked, public phase_targe
  public:
   sm_network(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config);
 
-  sc_core::sc_vector<tlm::tlm_target_socket<32, cluster_protocol_types>> sm_socket;
+  std::deque<direct_target_socket<cluster_protocol_types>> sm_socket;
 
   /// Launches of clusters may run that meet at barriers, or that access shared memory of other blocks: without any, no
   /// message ever comes.

@@ -9,6 +9,7 @@
 #include "heddle/tlm/kernel/clock_timing.h"
 #include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/port/bound_interface.h"
+#include "heddle/tlm/port/direct_sockets.h"
 #include "heddle/tlm/port/phase_initiator.h"
 #include "heddle/tlm/protocol/l1_protocol.h"
 
@@ -26,7 +27,7 @@ enum class l1_answer : std::uint8_t { hit, accepted, nacked };
 template <class Unit>
 class l1_port final : private phase_initiator<l1_protocol_types> {
  public:
-  using socket = tlm::tlm_initiator_socket<32, l1_protocol_types>;
+  using socket = direct_initiator_socket<l1_protocol_types>;
 
   /// Binds itself to the socket. `unit` must outlive the port.
   l1_port(socket& to, Unit& unit) : socket_(&to), unit_(&unit) {

@@ -27,7 +27,7 @@ unsigned flits_of(unsigned bytes) { return 1 + (bytes + flit_bytes - 1) / flit_b
 cluster_port::cluster_port(sc_core::sc_module_name name, unit_clock& clock, const gpu_config& config,
                            cluster_supervisor& supervisor)
     : sc_module(name),
-      network_socket("network_socket"),
+      network_socket({"network_socket", this}),
       cycles_out_(cycles_to_cluster(config)),
       cycles_round_(cycles_out_ + cycles_from_cluster(config)),
       least_hop_(std::min(config.cluster.hop_cycles, config.cluster.tpc_hop_cycles)),

@@ -14,6 +14,7 @@
 #include "heddle/tlm/kernel/outbox.h"
 #include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/kernel/unit_clock.h"
+#include "heddle/tlm/port/direct_sockets.h"
 #include "heddle/tlm/port/phase_initiator.h"
 #include "heddle/tlm/protocol/cluster_protocol.h"
 #include "heddle/tlm/protocol/object_pool.h"
@@ -46,7 +47,7 @@ class cluster_port : public sc_core::sc_module, public clocked, public phase_ini
   cluster_port(sc_core::sc_module_name name, unit_clock& clock, const gpu_config& config,
                cluster_supervisor& supervisor);
 
-  tlm::tlm_initiator_socket<32, cluster_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND> network_socket;
+  direct_initiator_socket<cluster_protocol_types> network_socket;
 
   /// Sends a message about a barrier in `cycle`. Returns its flits, with those of the answer.
   unsigned send(const cluster_transaction& t, cluster_phase phase, cycle_t cycle);

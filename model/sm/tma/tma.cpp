@@ -30,7 +30,7 @@ std::string illegal(std::uint64_t address, unsigned bytes) {
 tma::tma(sc_core::sc_module_name name, unit_clock& clock, const gpu_config& config, const address_ranges& ranges,
          bulk_supervisor& supervisor)
     : sc_module(name),
-      memory_socket("memory_socket"),
+      memory_socket({"memory_socket", this}),
       port_(memory_socket, *this),
       clock_(clock, *this),
       limit_(config.tma.requests_in_flight),

@@ -65,7 +65,7 @@ class tma : public sc_core::sc_module, public clocked {
   tma(sc_core::sc_module_name name, unit_clock& clock, const gpu_config& config, const address_ranges& ranges,
       bulk_supervisor& supervisor);
 
-  tlm::tlm_initiator_socket<32, l1_protocol_types> memory_socket;
+  direct_initiator_socket<l1_protocol_types> memory_socket;
   per_launch<tma_counters> counters;
 
   /// A command to be filled in and accepted.
@@ -88,6 +88,7 @@ class tma : public sc_core::sc_module, public clocked {
   void trace(sc_core::sc_trace_file* file) const override;
 
  private:
+  void end_of_elaboration() override { memory_socket.check_bound(); }
   // A request to memory, or a segment that waits to become one.
   struct request : l1_access {
     bulk_command* command = nullptr;

@@ -11,8 +11,8 @@ namespace heddle {
 /// without tlm.check; no instruction may issue earlier than it allows.
 class control_code_scheme final : public dependence_scheme {
  public:
-  control_code_scheme(unsigned slots, scoreboard_scheme* check)
-      : counters("dependence_counters", slots), check_(check) {}
+  control_code_scheme(sc_core::sc_module& owner, unsigned slots, scoreboard_scheme* check)
+      : counters({"dependence_counters", &owner}, slots), check_(check) {}
 
   dependence_counters counters;
 

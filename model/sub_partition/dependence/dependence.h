@@ -15,8 +15,9 @@ class dependence {
   }
 
  public:
-  dependence(unsigned slots, bool checks_codes)
-      : by_scoreboard_(slots), by_codes_(slots, checks_codes ? &by_scoreboard_ : nullptr) {}
+  /// `owner`: the sub-partition.
+  dependence(sc_core::sc_module& owner, unsigned slots, bool checks_codes)
+      : by_scoreboard_(owner, slots), by_codes_(owner, slots, checks_codes ? &by_scoreboard_ : nullptr) {}
   dependence(const dependence&) = delete;
   dependence& operator=(const dependence&) = delete;
 
@@ -75,6 +76,8 @@ class dependence {
     by_scoreboard_.board.observe(observer);
     by_codes_.counters.observe(observer);
   }
+  [[nodiscard]] const scoreboard& board() const { return by_scoreboard_.board; }
+  [[nodiscard]] const dependence_counters& counters() const { return by_codes_.counters; }
   /// Prefetches what all slots share,
   void prefetch() const { by_scoreboard_.board.prefetch(); }
   /// and the slot's state. That its program is of the same scheme as the one that began last is assumed.

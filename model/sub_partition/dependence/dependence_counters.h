@@ -19,12 +19,13 @@
 #include "heddle/tlm/kernel/prefetch.h"
 #include "heddle/tlm/kernel/trace_observer.h"
 #include "heddle/tlm/kernel/unit_clock.h"
+#include "heddle/tlm/port/module_part.h"
 
 namespace heddle {
 
-class dependence_counters : public sc_core::sc_module {
+class dependence_counters final : public module_part {
  public:
-  dependence_counters(sc_core::sc_module_name name, unsigned slots) : sc_module(name), rows_(slots), traced_(slots) {}
+  dependence_counters(const part_name& name, unsigned slots) : module_part(name), rows_(slots), traced_(slots) {}
 
   /// When the slot's warp may issue `d`: the stall counts of its predecessors have passed and the counters it waits for
   /// are zero.
@@ -97,7 +98,7 @@ class dependence_counters : public sc_core::sc_module {
   void observe(const trace_observer* observer) { traced_by_ = observer; }
   void trace(sc_core::sc_trace_file* file) const override {
     for (std::size_t s = 0; s < traced_.size(); ++s)
-      sc_core::sc_trace(file, traced_[s], std::string(name()) + ".warp" + std::to_string(s) + "_raised", counter_count);
+      sc_core::sc_trace(file, traced_[s], name() + ".warp" + std::to_string(s) + "_raised", counter_count);
     if (traced_by_ != nullptr) traced_by_->traced(file);
   }
 

@@ -3,8 +3,8 @@
 
 namespace heddle {
 
-scoreboard::scoreboard(sc_core::sc_module_name name, unsigned slots)
-    : sc_module(name), rows_(std::size_t{slots} * row_words), traced_(slots) {}
+scoreboard::scoreboard(const part_name& name, unsigned slots)
+    : module_part(name), rows_(std::size_t{slots} * row_words), traced_(slots) {}
 
 // Moves the base of the stored times. Only times far in the past are lost, and for those it matters only that they have
 // passed.
@@ -18,7 +18,7 @@ void scoreboard::move_base(cycle_t cycle) {
 
 void scoreboard::trace(sc_core::sc_trace_file* file) const {
   for (std::size_t s = 0; s < traced_.size(); ++s)
-    sc_core::sc_trace(file, traced_[s], std::string(name()) + ".warp" + std::to_string(s) + "_pending");
+    sc_core::sc_trace(file, traced_[s], name() + ".warp" + std::to_string(s) + "_pending");
   if (traced_by_ != nullptr) traced_by_->traced(file);
 }
 

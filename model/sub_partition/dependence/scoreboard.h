@@ -16,12 +16,13 @@
 #include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/kernel/trace_observer.h"
 #include "heddle/tlm/kernel/unit_clock.h"
+#include "heddle/tlm/port/module_part.h"
 
 namespace heddle {
 
-class scoreboard : public sc_core::sc_module {
+class scoreboard final : public module_part {
  public:
-  scoreboard(sc_core::sc_module_name name, unsigned slots);
+  scoreboard(const part_name& name, unsigned slots);
 
   /// When the instruction's sources and destinations are free. `cycle`: `never` while one is pending; `kind`: the
   /// slowest kind of producer waited for.

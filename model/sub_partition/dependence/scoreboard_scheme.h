@@ -10,7 +10,7 @@ namespace heddle {
 /// As the scoreboard knows it: of programs without control codes.
 class scoreboard_scheme final : public dependence_scheme {
  public:
-  explicit scoreboard_scheme(unsigned slots) : board("scoreboard", slots) {}
+  scoreboard_scheme(sc_core::sc_module& owner, unsigned slots) : board({"scoreboard", &owner}, slots) {}
 
   scoreboard board;
 

@@ -14,8 +14,8 @@ fetch::hot_state::hot_state(const gpu_config& config, unsigned slots)
       is_short(config.sub_partition.instruction_buffer_entries <
                std::max(ample_entries(config.sub_partition), config.sub_partition.issue_width)) {}
 
-fetch::fetch(sc_core::sc_module_name name, const gpu_config& config, instruction_cache& cache, unsigned slots)
-    : sc_module(name),
+fetch::fetch(const part_name& name, const gpu_config& config, instruction_cache& cache, unsigned slots)
+    : module_part(name),
       hot_(config, slots),
       cache_(cache),
       line_bytes_(config.instruction_cache.line_bytes),
@@ -78,8 +78,8 @@ void fetch::exchange(state_image& image) {
 }
 
 void fetch::trace(sc_core::sc_trace_file* file) const {
-  sc_core::sc_trace(file, redirects, std::string(name()) + ".redirects");
-  sc_core::sc_trace(file, buffered, std::string(name()) + ".buffered", static_cast<int>(hot_.buffers.size()));
+  sc_core::sc_trace(file, redirects, name() + ".redirects");
+  sc_core::sc_trace(file, buffered, name() + ".buffered", static_cast<int>(hot_.buffers.size()));
   if (traced_by_ != nullptr) traced_by_->traced(file);
 }
 

@@ -18,12 +18,13 @@
 #include "heddle/tlm/kernel/prefetch.h"
 #include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/kernel/trace_observer.h"
+#include "heddle/tlm/port/module_part.h"
 
 namespace heddle {
 
-class fetch : public sc_core::sc_module {
+class fetch final : public module_part {
  public:
-  fetch(sc_core::sc_module_name name, const gpu_config& config, instruction_cache& cache, unsigned slots);
+  fetch(const part_name& name, const gpu_config& config, instruction_cache& cache, unsigned slots);
 
   /// First cycle from `cycle` on in which instruction `pc` of the code at `code_address` is in the slot's buffer, if
   /// the warp continues in sequence. never: its line is in flight from memory, and arrived() names the slot.

@@ -5,8 +5,8 @@
 
 namespace heddle {
 
-immediate_constants::immediate_constants(sc_core::sc_module_name name, const constant_cache_parameters& parameters)
-    : sc_module(name),
+immediate_constants::immediate_constants(const part_name& name, const constant_cache_parameters& parameters)
+    : module_part(name),
       parameters_(parameters),
       sets_(std::max(1u, parameters.size_bytes / (parameters.line_bytes * parameters.ways))),
       lines_(std::size_t{sets_} * parameters.ways) {}
@@ -35,7 +35,7 @@ void immediate_constants::exchange(state_image& image) {
 }
 
 void immediate_constants::trace(sc_core::sc_trace_file* file) const {
-  const std::string base(name());
+  const std::string base = name();
   sc_core::sc_trace(file, accesses, base + ".accesses");
   sc_core::sc_trace(file, misses, base + ".misses");
 }

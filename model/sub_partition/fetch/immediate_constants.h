@@ -13,12 +13,13 @@
 #include "heddle/config/parameters.h"
 #include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/kernel/unit_clock.h"
+#include "heddle/tlm/port/module_part.h"
 
 namespace heddle {
 
-class immediate_constants : public sc_core::sc_module {
+class immediate_constants final : public module_part {
  public:
-  immediate_constants(sc_core::sc_module_name name, const constant_cache_parameters& parameters);
+  immediate_constants(const part_name& name, const constant_cache_parameters& parameters);
 
   /// Returns the first cycle from `cycle` on in which byte `offset` of the launch's constant bank can be read.
   cycle_t access(std::uint32_t launch, unsigned bank, std::uint32_t offset, cycle_t cycle);

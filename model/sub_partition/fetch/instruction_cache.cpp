@@ -5,8 +5,8 @@
 
 namespace heddle {
 
-instruction_cache::instruction_cache(sc_core::sc_module_name name, const geometry& geometry, instruction_source* behind)
-    : sc_module(name),
+instruction_cache::instruction_cache(const part_name& name, const geometry& geometry, instruction_source* behind)
+    : module_part(name),
       geometry_(geometry),
       behind_(behind),
       sets_(std::max(1u, geometry.size_bytes / (geometry.line_bytes * geometry.ways))),
@@ -94,14 +94,14 @@ cycle_t instruction_cache::look_up(std::uint64_t address, cycle_t cycle, std::ui
 }
 
 void instruction_cache::exchange(state_image& image) {
-  image.part(name());
+  image.part(name().c_str());
   image.each(tags_);
   image.each(lines_);
   image(in_flight_, clock_, fills_, accesses, misses, prefetches);
 }
 
 void instruction_cache::trace(sc_core::sc_trace_file* file) const {
-  const std::string base(name());
+  const std::string base = name();
   sc_core::sc_trace(file, accesses, base + ".accesses");
   sc_core::sc_trace(file, misses, base + ".misses");
 }

@@ -15,10 +15,11 @@
 #include "heddle/sub_partition/fetch/instruction_source.h"
 #include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/kernel/unit_clock.h"
+#include "heddle/tlm/port/module_part.h"
 
 namespace heddle {
 
-class instruction_cache : public sc_core::sc_module, public instruction_source {
+class instruction_cache final : public module_part, public instruction_source {
  public:
   struct geometry {
     unsigned size_bytes;
@@ -38,7 +39,7 @@ class instruction_cache : public sc_core::sc_module, public instruction_source {
   }
 
   /// `behind`: the next level, which must outlive the cache; null: misses are filled after the miss latency.
-  instruction_cache(sc_core::sc_module_name name, const geometry& geometry, instruction_source* behind = nullptr);
+  instruction_cache(const part_name& name, const geometry& geometry, instruction_source* behind = nullptr);
 
   /// First cycle in which the line of code address `address`, requested in `cycle`, can be read; never: its fill is
   /// in flight and the cycle of its arrival not known.

@@ -9,11 +9,12 @@ namespace heddle {
 
 namespace {
 [[noreturn]] void protocol_error(const execution_unit& unit) {
-  throw internal_error(std::string(unit.name()) + ": an instruction was dispatched while the unit's input was held");
+  throw internal_error(unit.name() + ": an instruction was dispatched while the unit's input was held");
 }
 }  // namespace
 
-execution_unit::execution_unit(sc_core::sc_module_name name) : sc_module(name), dispatch_socket("dispatch_socket") {
+execution_unit::execution_unit(const part_name& name)
+    : module_part(name), dispatch_socket({"dispatch_socket", name.owner}) {
   dispatch_socket.bind(input);
 }
 
@@ -26,7 +27,7 @@ void execution_unit::input_port::b_transport(issue_transaction& t, sc_core::sc_t
 }
 
 void execution_unit::trace(sc_core::sc_trace_file* file) const {
-  const std::string base(name());
+  const std::string base = name();
   sc_core::sc_trace(file, input.instructions, base + ".instructions");
   sc_core::sc_trace(file, busy, base + ".busy");
   if (traced_by_ != nullptr) traced_by_->traced(file);

@@ -13,17 +13,18 @@
 #include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/kernel/trace_observer.h"
 #include "heddle/tlm/kernel/unit_clock.h"
-#include "heddle/tlm/port/blocking_sockets.h"
 #include "heddle/tlm/port/blocking_target.h"
+#include "heddle/tlm/port/direct_sockets.h"
+#include "heddle/tlm/port/module_part.h"
 #include "heddle/tlm/protocol/issue_protocol.h"
 
 namespace heddle {
 
-class execution_unit : public sc_core::sc_module {
+class execution_unit final : public module_part {
  public:
-  explicit execution_unit(sc_core::sc_module_name name);
+  explicit execution_unit(const part_name& name);
 
-  blocking_target_socket<issue_protocol_types> dispatch_socket;
+  direct_target_socket<issue_protocol_types> dispatch_socket;
 
   void trace(sc_core::sc_trace_file* file) const override;
 

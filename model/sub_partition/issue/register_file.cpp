@@ -12,8 +12,8 @@ namespace heddle {
 
 void register_file::aligned_free::operator()(row* p) const { ::operator delete[](p, std::align_val_t{64}); }
 
-register_file::register_file(sc_core::sc_module_name name, unsigned slots, unsigned capacity)
-    : sc_module(name), slots_(slots), capacity_(capacity) {}
+register_file::register_file(const part_name& name, unsigned slots, unsigned capacity)
+    : module_part(name), slots_(slots), capacity_(capacity) {}
 
 std::uint32_t* register_file::allocate(unsigned slot, unsigned registers, unsigned allocated) {
   storage& s = slots_[slot];
@@ -45,8 +45,8 @@ std::uint32_t* register_file::exchange(unsigned slot, unsigned registers, state_
 }
 
 void register_file::trace(sc_core::sc_trace_file* file) const {
-  sc_core::sc_trace(file, in_use_, std::string(name()) + ".in_use");
-  sc_core::sc_trace(file, conflict_cycles, std::string(name()) + ".bank_conflicts");
+  sc_core::sc_trace(file, in_use_, name() + ".in_use");
+  sc_core::sc_trace(file, conflict_cycles, name() + ".bank_conflicts");
   if (traced_by_ != nullptr) traced_by_->traced(file);
 }
 

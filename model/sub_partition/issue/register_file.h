@@ -11,15 +11,16 @@
 #include <vector>
 
 #include "heddle/tlm/kernel/trace_observer.h"
+#include "heddle/tlm/port/module_part.h"
 
 namespace heddle {
 
 class state_image;
 
-class register_file : public sc_core::sc_module {
+class register_file final : public module_part {
  public:
   /// `capacity`: 32-lane registers that may be in use at once.
-  register_file(sc_core::sc_module_name name, unsigned slots, unsigned capacity);
+  register_file(const part_name& name, unsigned slots, unsigned capacity);
 
   /// Gives a slot `registers` zeroed 32-lane registers, 64-byte aligned; `allocated` counts against the capacity.
   std::uint32_t* allocate(unsigned slot, unsigned registers, unsigned allocated);

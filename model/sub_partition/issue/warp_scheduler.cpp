@@ -4,9 +4,9 @@
 
 namespace heddle {
 
-warp_scheduler::warp_scheduler(sc_core::sc_module_name name, const sub_partition_parameters& parameters,
+warp_scheduler::warp_scheduler(const part_name& name, const sub_partition_parameters& parameters,
                                const policy_place& place)
-    : sc_module(name),
+    : module_part(name),
       hot_(make_scheduling_policy(parameters, place), place.slots,
            parameters.starvation_cycles != 0 ? parameters.starvation_cycles : never),
       slots_(static_cast<int>(place.slots)),
@@ -42,7 +42,7 @@ void warp_scheduler::exchange(state_image& image) {
 }
 
 void warp_scheduler::trace(sc_core::sc_trace_file* file) const {
-  const std::string base(name());
+  const std::string base = name();
   sc_core::sc_trace(file, traced.ready, base + ".ready", slots_);
   sc_core::sc_trace(file, traced.eligible, base + ".eligible", slots_);
   sc_core::sc_trace(file, traced.selected, base + ".selected", slots_);

@@ -22,12 +22,13 @@
 #include "heddle/tlm/kernel/prefetch.h"
 #include "heddle/tlm/kernel/state_image.h"
 #include "heddle/tlm/kernel/trace_observer.h"
+#include "heddle/tlm/port/module_part.h"
 
 namespace heddle {
 
-class warp_scheduler : public sc_core::sc_module {
+class warp_scheduler final : public module_part {
  public:
-  warp_scheduler(sc_core::sc_module_name name, const sub_partition_parameters& parameters, const policy_place& place);
+  warp_scheduler(const part_name& name, const sub_partition_parameters& parameters, const policy_place& place);
 
   /// The gate of a unit. Const for observers: updating a gate's sums does not change its state.
   [[nodiscard]] issue_gate& gate(isa::unit u) const {

@@ -47,7 +47,7 @@ class requester : public sc_core::sc_module, public clocked {
   };
 
   requester(sc_core::sc_module_name name, unit_clock& clock)
-      : sc_module(name), socket("socket"), clock_(clock, *this), port_(socket, *this) {
+      : sc_module(name), socket({"socket", this}), clock_(clock, *this), port_(socket, *this) {
     add_.op = isa::opcode::atom;
     add_.sub = static_cast<std::uint8_t>(isa::atomic_op::add);
     add_.type = isa::dtype::u32;

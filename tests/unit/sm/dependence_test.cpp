@@ -115,7 +115,7 @@ class scoreboards : public fresh_simulation {};
 // Times have 30 bits: after 2^29 cycles the base moves. Near times keep their value and kind; times far in the past
 // count as available.
 TEST_F(scoreboards, keep_recent_times_after_any_number_of_cycles) {
-  scoreboard s("scoreboard", 2);
+  scoreboard s({"scoreboard"}, 2);
   const auto p = decoded({ffma(20, 1, 60, 60), ffma(20, 2, 60, 60), ffma(20, 3, 60, 60), ffma(20, 4, 60, 60)},
                          load_config("v100", {"sub_partition.dependence=scoreboard"}));
   const auto ask = [&](unsigned r, unsigned slot = 0) { return s.probe(slot, p->code[r - 1]); };

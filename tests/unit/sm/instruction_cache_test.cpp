@@ -13,8 +13,8 @@ namespace instruction_cache_test {
 constexpr instruction_cache::geometry second{4096, 256, 4, 150, 0};
 
 TEST(instruction_cache, each_level_adds_its_latency) {
-  instruction_cache behind("behind", second);
-  instruction_cache first("first", {1024, 128, 2, 30, 0}, &behind);
+  instruction_cache behind({"behind"}, second);
+  instruction_cache first({"first"}, {1024, 128, 2, 30, 0}, &behind);
   EXPECT_EQ(first.look_up(0, 100, 0), 100u + 30 + 150);
   EXPECT_EQ(first.look_up(64, 110, 0), 280u);  // the same line, pending
   EXPECT_EQ(first.look_up(0, 400, 0), 400u);
@@ -25,7 +25,7 @@ TEST(instruction_cache, each_level_adds_its_latency) {
 }
 
 TEST(instruction_cache, the_least_recently_used_line_is_replaced) {
-  instruction_cache alone("alone", {1024, 128, 2, 30, 0});  // four sets
+  instruction_cache alone({"alone"}, {1024, 128, 2, 30, 0});  // four sets
   alone.look_up(0, 0, 0);
   alone.look_up(512, 100, 0);
   alone.look_up(0, 200, 0);
@@ -35,7 +35,7 @@ TEST(instruction_cache, the_least_recently_used_line_is_replaced) {
 }
 
 TEST(instruction_cache, a_prefetcher_streams_the_next_lines_a_cycle_apart) {
-  instruction_cache first("streamed", {1024, 128, 2, 30, 3});
+  instruction_cache first({"streamed"}, {1024, 128, 2, 30, 3});
   EXPECT_EQ(first.look_up(0, 0, 0), 30u);
   EXPECT_EQ(first.prefetches, 3u);
   EXPECT_EQ(first.look_up(128, 5, 0), 31u);
@@ -57,8 +57,8 @@ struct fetched {
           c.instruction_cache.line_bytes = 128;
           return c;
         }()),
-        cache("cache", {1024, 128, 2, 30, 0}),
-        unit("fetch", config, cache, 2) {}
+        cache({"cache"}, {1024, 128, 2, 30, 0}),
+        unit({"fetch"}, config, cache, 2) {}
   gpu_config config;
   instruction_cache cache;
   fetch unit;

@@ -111,9 +111,9 @@ TEST_F(instruction_port_test, warps_are_notified_when_their_line_arrives) {
   config.instruction_cache.instruction_bytes = 8;
   config.instruction_cache.line_bytes = 128;
   slow_source memory;
-  instruction_cache second("second", {4096, 256, 4, 0, 0}, &memory);
-  instruction_cache first("first", {1024, 128, 2, 30, 1}, &second);
-  fetch unit("fetch", config, first, 3);
+  instruction_cache second({"second"}, {4096, 256, 4, 0, 0}, &memory);
+  instruction_cache first({"first"}, {1024, 128, 2, 30, 1}, &second);
+  fetch unit({"fetch"}, config, first, 3);
   unit.clear(0, 7);
   unit.clear(1, 8);
   unit.clear(2, 8);
