@@ -3,8 +3,7 @@
 
 namespace heddle {
 
-scoreboard::scoreboard(const part_name& name, unsigned slots)
-    : module_part(name), rows_(std::size_t{slots} * row_words), traced_(slots) {}
+scoreboard::scoreboard(const part_name& name, unsigned slots) : module_part(name), traced_(slots) {}
 
 // Moves the base of the stored times. Only times far in the past are lost, and for those it matters only that they have
 // passed.

@@ -57,6 +57,7 @@ class scoreboard final : public module_part {
   }
   /// A new warp, whose program uses the first `registers` registers: nothing is pending.
   void clear(unsigned slot, unsigned registers) {
+    if (__builtin_expect(rows_.empty(), 0)) make_rows();
     std::uint32_t* const r = rows_.data() + std::size_t{slot} * row_words;
     std::fill(r, r + 2 * predicates + registers, 0);
   }
@@ -64,12 +65,13 @@ class scoreboard final : public module_part {
   /// The row of a slot with a warp, whose program uses the first `registers` registers. A new warp begins with a row of
   /// its own.
   void exchange(unsigned slot, unsigned registers, state_image& image) {
+    if (rows_.empty()) make_rows();
     image.raw(rows_.data() + std::size_t{slot} * row_words, (2 * predicates + registers) * sizeof rows_[0]);
   }
   void prefetch() const { host_prefetch(&rows_, 1); }
   /// The slot's predicates and first registers, which most programs use most.
   void prefetch(unsigned slot) const {
-    host_prefetch(rows_.data() + std::size_t{slot} * row_words, hot_words * sizeof rows_[0]);
+    if (!rows_.empty()) host_prefetch(rows_.data() + std::size_t{slot} * row_words, hot_words * sizeof rows_[0]);
   }
 
   /// Counts the slot's first `registers` registers and its predicates that are not available in `cycle`.
@@ -106,6 +108,7 @@ class scoreboard final : public module_part {
   static T* guard(T* registers, unsigned p) {
     return registers - predicates + p;
   }
+  void make_rows() { rows_.resize(traced_.size() * row_words); }
   void move_base(cycle_t cycle);
   void mark(unsigned slot, const isa::instruction& i, std::uint32_t value, std::uint32_t as_guard) {
     std::uint32_t* const r = registers_of(slot);
@@ -119,7 +122,8 @@ class scoreboard final : public module_part {
   }
 
   /// (cycle - base_) << 2 | producer, or pending | producer. Half the size of full cycle numbers: apart from registers,
-  /// these rows are the largest state of a chip. A time before base_ is stored as base_.
+  /// these rows are the largest state of a chip. A time before base_ is stored as base_. None before the first warp: a
+  /// program with control codes needs no scoreboard.
   std::vector<std::uint32_t> rows_;
   cycle_t base_ = 0;
   mutable std::vector<std::uint16_t> traced_;  // by slot; updated only while traced
