@@ -277,6 +277,7 @@ bool functional_executor::quick_global(const isa::instruction& i, simt::warp_sta
 void functional_executor::load(block& b, warp& x, functional_step& s, simt::lane_mask mask) {
   simt::warp_state& w = x.state;
   const isa::instruction& i = *s.decoded->instruction;
+  if (__builtin_expect(follower_ != nullptr, 0)) note_lines(b, x, s, mask);
   if (mask == simt::all_lanes && quick_global(i, w, s, true)) return;
   alignas(64) std::uint64_t addresses[isa::warp_size];
   addresses_of(i, w, mask, addresses);
@@ -298,6 +299,7 @@ void functional_executor::load(block& b, warp& x, functional_step& s, simt::lane
 
 void functional_executor::store(block& b, warp& x, functional_step& s, simt::lane_mask mask) {
   const isa::instruction& i = *s.decoded->instruction;
+  if (__builtin_expect(follower_ != nullptr, 0)) note_lines(b, x, s, mask);
   if (mask == simt::all_lanes && !watches_ && quick_global(i, x.state, s, false)) return;
   alignas(64) std::uint64_t addresses[isa::warp_size];
   addresses_of(i, x.state, mask, addresses);
@@ -330,6 +332,7 @@ void functional_executor::copy(block& b, warp& x, functional_step& s, simt::lane
   const simt::lane_mask copying = simt::copying_lanes(i, x.state, mask);
   simt::lane_addresses(i, x.state, copying, from);
   check_global(b, x, s, copying, from, s.bytes);
+  if (follower_ != nullptr) b.lines.add(from, copying, s.bytes, line_use::reads);
   const std::uint8_t* here[isa::warp_size];
   for (const unsigned l : set_bits(copying)) here[l] = memory_.readable(from[l], s.bytes);
   memory_.fetch();
@@ -350,6 +353,8 @@ void functional_executor::texture(block& b, warp& x, functional_step& s, simt::l
     if (watcher_ != nullptr && a.mask[t] != 0) watched_texels(b, w, i, a, t);
     if (a.mask[t] == 0) continue;
     check_global(b, x, s, a.mask[t], a.addresses[t], a.bytes);
+    if (follower_ != nullptr)
+      b.lines.add(a.addresses[t], a.mask[t], a.bytes, stores ? line_use::writes : line_use::reads);
     for (const unsigned l : set_bits(a.mask[t])) {
       if (stores) {
         std::uint8_t* const to = memory_.writable(a.addresses[t][l], a.bytes);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "heddle/functional/failure_cause.h"
+#include "heddle/memory/common/touched_lines.h"
 #include "heddle/simt/warp/warp_state.h"
 #include "heddle/sm/block_barriers.h"
 #include "heddle/sm/cluster_arrivals.h"
@@ -49,6 +50,7 @@ struct functional_block {
   bool spun = false;           // its warps were spinning at the end of the last visit
   /// The visit ends, so that others that spin go on first.
   bool yields = false;
+  touched_lines lines;  // if they are followed
 };
 
 /// Thrown to end the launch.

@@ -76,6 +76,7 @@ void functional_executor::bulk_copy(block& b, warp& x, functional_step& s, unsig
     for (simt::bulk_segment p; walk.next(p);) {
       if (watcher_ != nullptr && !watched_bulk(step, r, walk, p, target)) continue;
       if (!p.outside && r.kind != simt::bulk_kind::cluster) check(p.global, p.bytes);
+      if (follower_ != nullptr) note_segment(b, r, p);
       move_segment(r, walk, p, atomic, b.context.shared, target.context.shared);
     }
     if (!r.signals()) return;

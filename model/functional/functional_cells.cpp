@@ -51,6 +51,7 @@ void functional_executor::any_access(block& b, warp& x, functional_step& s, simt
     if (lane != isa::warp_size) fail(b, x.state, i, lane, simt::constant_fault(addresses[lane], s.bytes, bank_bytes));
     return s.execute(i, x.state, mask);
   }
+  if (follower_ != nullptr) note_lines(b, x, s, mask);
   access(b, x, s, mask, addresses);
 }
 

@@ -29,7 +29,8 @@ functional_executor::functional_executor(const gpu_config& config, functional_me
     : config_(config), rules_(config), memory_below_(memory), memory_(memory), ranges_(ranges), services_(services) {}
 
 functional_executor::outcome functional_executor::execute(const resident_launch& launch, std::uint64_t cycle,
-                                                          std::uint64_t from) {
+                                                          std::uint64_t from, line_follower* follower) {
+  follower_ = follower;
   clock_ = std::max(cycle, clock_ + executed_);
   const functional_memory::hold held(
       memory_below_, memory_below_.any_distant() && (observer_ == nullptr || !observer_->others_may_write()));
@@ -154,6 +155,7 @@ bool functional_executor::attempt(block& b) {
   const auto visited = [&] {
     const bool ended = visit(b);
     b.executed += executed_ - before;
+    if (ended && follower_ != nullptr) tell_lines(b);
     most_of_block_ = std::max(most_of_block_, b.executed);
     return ended;
   };

@@ -17,6 +17,7 @@
 #include "heddle/functional/functional_observer.h"
 #include "heddle/functional/functional_program.h"
 #include "heddle/memory/common/address_ranges.h"
+#include "heddle/memory/common/touched_lines.h"
 #include "heddle/simt/bulk/bulk_copy.h"
 #include "heddle/simt/texture/texture.h"
 #include "heddle/simt/warp/print_format.h"
@@ -52,8 +53,10 @@ class functional_executor {
   };
   /// Executes the launch to its end, without its first clusters, as many as `from`; a block without a cluster is one.
   /// Clocks that programs read start at `cycle`, or where the last launch left them if that is later, and count one
-  /// cycle per instruction.
-  outcome execute(const resident_launch& launch, std::uint64_t cycle, std::uint64_t from = 0);
+  /// cycle per instruction. `follower` learns which lines of global memory each block accesses, its blocks numbered by
+  /// their clusters; null: nobody does.
+  outcome execute(const resident_launch& launch, std::uint64_t cycle, std::uint64_t from = 0,
+                  line_follower* follower = nullptr);
 
   /// Launches may be ended by `observer` from now on; null: none.
   void observe(functional_observer* observer) { observer_ = observer; }
@@ -154,6 +157,11 @@ class functional_executor {
                     unsigned bytes);
   simt::lane_reader memory_of(warp& x, unsigned lane);
 
+  // Lines that blocks access (functional_lines.cpp)
+  void note_lines(block& b, const warp& x, const functional_step& s, simt::lane_mask mask) const;
+  void note_segment(block& b, const simt::bulk_request& r, const simt::bulk_segment& p) const;
+  void tell_lines(block& b);
+
   // Reports to the watcher (functional_watch.cpp)
   simt::lane_mask watched(block& b, warp& x, functional_step& s, simt::lane_mask mask);
   simt::lane_mask watched_kind(block& b, warp& x, functional_step& s, simt::lane_mask mask);
@@ -173,6 +181,7 @@ class functional_executor {
   const gpu_config config_;
   functional_observer* observer_ = nullptr;
   execution_watcher* watcher_ = nullptr;
+  line_follower* follower_ = nullptr;
   const barrier_rules rules_;
   functional_memory& memory_below_;
   functional_memory::view memory_;

@@ -127,6 +127,8 @@ class functional_memory {
   /// Twice a second, or less often if there are many, held pages of other processes are written back and read again, as
   /// a handler of a signal may write there. No other thread may access the memory.
   void renew_held();
+  /// While it is held, no other thread calls the memory below.
+  [[nodiscard]] std::unique_lock<std::mutex> below_alone() { return std::unique_lock<std::mutex>(mutex_); }
   /// Some of the memory is in other processes.
   [[nodiscard]] bool any_distant() const { return host_ != nullptr && host_->any_distant(); }
   /// True if pages are held.

@@ -71,6 +71,7 @@ void functional_executor::join(const functional_executor& leader) {
   if (!p) p = std::make_unique<functional_program>(*leader.program_);
   begin(*leader.launch_, *p, *leader.supply_);
   observer_ = leader.observer_;
+  follower_ = leader.follower_;
   caller_ = leader.caller_;
   clock_ = leader.clock_;
   concurrent_ = true;

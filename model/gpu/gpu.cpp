@@ -184,13 +184,7 @@ ptx::parsed_modules& gpu::parsed_modules() { return parts_->host.parsed_modules(
 
 void gpu::observe(functional_observer& observer) { parts_->host.functional().observe(&observer); }
 
-void sample_blocks(gpu& chip, double error) {
-  chip.parts_->cwd->sample_blocks(error, [&p = *chip.parts_] {
-    double sum = 0;
-    for (const l2_cache& s : p.slices) sum += s.share_in_use();
-    return sum / static_cast<double>(p.slices.size());
-  });
-}
+void sample_blocks(gpu& chip, double error) { chip.parts_->cwd->sample_blocks(error, chip.parts_->sampled_l2); }
 
 void make_part_objects(gpu& chip) {
   const auto make = [&all = chip.parts_->part_objects](sc_core::sc_module& owner) {

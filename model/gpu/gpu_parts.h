@@ -12,19 +12,20 @@
 #include "heddle/config/error.h"
 #include "heddle/gpu/conservation.h"
 #include "heddle/gpu/cwd/compute_work_distributor.h"
+#include "heddle/gpu/cwd/sampled_l2.h"
 #include "heddle/gpu/gpu_blocks.h"
 #include "heddle/gpu/host/bulk_access.h"
 #include "heddle/gpu/host/host_interface.h"
 #include "heddle/gpu/path_latency.h"
 #include "heddle/gpu/progress_watch.h"
 #include "heddle/memory/common/address_translator.h"
-#include "heddle/memory/common/random_delay.h"
 #include "heddle/memory/dram/dram_channel.h"
 #include "heddle/memory/dram/fixed_memory.h"
 #include "heddle/memory/l2/l2_slice.h"
 #include "heddle/memory/noc/interconnect.h"
 #include "heddle/memory/noc/sm_network.h"
 #include "heddle/memory/protocol/protocol_monitor.h"
+#include "heddle/memory/protocol/random_delay.h"
 #include "heddle/memory/protocol/transfer_splitter.h"
 #include "heddle/sm/sm.h"
 #include "heddle/tlm/protocol/cta_protocol.h"
@@ -62,6 +63,7 @@ struct gpu_parts final : lookahead, host_supervisor, lost_write_observer, quiet_
   sc_core::sc_vector<random_delay> delays;
   sc_core::sc_vector<transfer_splitter> splitters;
   sc_core::sc_vector<address_translator> translators;
+  class sampled_l2 sampled_l2;
   bulk_access bulk;                       // of a memory of our own
   std::unique_ptr<progress_watch> watch;  // null if memory changes cannot be counted
 
@@ -83,7 +85,9 @@ struct gpu_parts final : lookahead, host_supervisor, lost_write_observer, quiet_
         delays("delay"),
         splitters("splitter"),
         translators("translator"),
+        sampled_l2(interconnect.map(), slices),
         bulk(c) {
+    host.connect(sampled_l2);
     sms.init(c.gpu.sm_count, [&](const char*, std::size_t i) {
       return new sm(numbered("sm", i).c_str(), core, config, static_cast<unsigned>(i), host.ranges());
     });

@@ -8,7 +8,25 @@ namespace heddle {
 /// What blocks have executed: warp instructions, or records of a trace.
 struct executed_blocks {
   std::uint64_t instructions = 0;
-  std::uint64_t most = 0;  // of one block
+  std::uint64_t most = 0;            // of one block
+  std::uint64_t missed_sectors = 0;  // in the L2, as far as it is known without timing
+};
+
+/// How a launch uses the L2.
+struct cache_use {
+  double touched = 0;                // share of it that holds lines which were accessed since the launch began
+  std::uint64_t missed_sectors = 0;  // since the start of the simulation
+};
+
+/// What is asked of the L2.
+class sampled_cache {
+ public:
+  /// A launch begins that may be sampled.
+  virtual void launch_begins() = 0;
+  [[nodiscard]] virtual cache_use use_now() const = 0;
+
+ protected:
+  ~sampled_cache() = default;
 };
 
 /// What the simulated blocks of a launch tell of all its blocks.

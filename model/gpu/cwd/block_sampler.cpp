@@ -9,7 +9,9 @@ namespace heddle {
 
 namespace {
 
-constexpr std::size_t least_batches = 5;
+// Of fewer the deviation is known so badly that the first ones that happen to be alike would end the simulation.
+constexpr std::size_t least_batches = 8;
+constexpr std::size_t least_groups = 5;
 constexpr std::size_t most_batches = 64;  // then pairs of them become one
 // Trends are looked for at a level of 20 %, as overlooking one is worse than waiting for nothing.
 constexpr double trend_quantile = 1.2816;
@@ -20,7 +22,11 @@ constexpr double usual_doubt = 0.5;
 constexpr double most_correlation = 0.95;
 constexpr double full_cache = 0.97;  // that it is full: sets fill one after another
 constexpr double normal_quantile = 1.959964;
-constexpr double least_share = 0.25;  // of the error that is asked for
+constexpr double least_share = 0.5;  // of the error that is asked for: slow changes do not show in few batches
+// By how many percent blocks take longer that miss 1 % more of their sectors in the L2: 0 to 1.
+constexpr double missing_costs = 0.5;
+constexpr double most_missing = 2;             // more than that many times as many count as that
+constexpr double least_missed_sectors = 0.05;  // of an instruction: fewer hardly count
 
 // The 97.5 % quantile of Student's distribution, to 0.2 % from 3 degrees of freedom on (Abramowitz and Stegun 26.7.5).
 double student_quantile(double freedom) {
@@ -67,6 +73,20 @@ double squares_of(const std::vector<double>& v) {
   return sum;
 }
 
+// Half of the interval of the mean by the means of groups of so many neighbours: slow changes show in these.
+double half_of_groups(const std::vector<double>& v, std::size_t size) {
+  const std::size_t groups = v.size() / size, first = v.size() % size;
+  const auto n = static_cast<double>(groups);
+  double sum = 0, squares = 0;
+  for (std::size_t g = 0; g < groups; ++g) {
+    double mean = 0;
+    for (std::size_t k = 0; k < size; ++k) mean += v[first + g * size + k] / static_cast<double>(size);
+    sum += mean;
+    squares += mean * mean;
+  }
+  return student_quantile(n - 2) * std::sqrt(std::max(0.0, squares - sum * sum / n) / (n - 1) / n);
+}
+
 // The mean of the second half less that of the first.
 double growth_of(const std::vector<double>& v) {
   const std::size_t half = v.size() / 2;
@@ -77,12 +97,11 @@ double growth_of(const std::vector<double>& v) {
 
 }  // namespace
 
-block_sampler::block_sampler(double error, std::uint64_t blocks, std::uint64_t wave,
-                             std::function<double()> cache_in_use)
+block_sampler::block_sampler(double error, std::uint64_t blocks, std::uint64_t wave, std::function<cache_use()> cache)
     : error_(error),
       blocks_(blocks),
       wave_(std::max<std::uint64_t>(wave, 1)),
-      cache_in_use_(std::move(cache_in_use)),
+      cache_(std::move(cache)),
       batch_blocks_(wave_) {}
 
 void block_sampler::block_ended(cycle_t cycle, cycle_t took, std::uint64_t instructions) {
@@ -97,10 +116,12 @@ void block_sampler::block_ended(cycle_t cycle, cycle_t took, std::uint64_t instr
 
 void block_sampler::end_batch(cycle_t cycle) {
   present_.cycles = static_cast<double>(cycle - batch_begin_);
-  const double before = batches_.empty() ? first_cache_ : batches_.back().cache;
-  present_.cache = before >= full_cache ? before : cache_in_use_();
+  const cache_use use = cache_();
+  present_.touched = use.touched;
+  present_.missed = static_cast<double>(use.missed_sectors - missed_);
+  missed_ = use.missed_sectors;
   if (!cold_) batches_.push_back(present_);
-  else first_cache_ = present_.cache;
+  else first_touched_ = present_.touched;
   cold_ = false;
   present_ = batch();
   batch_begin_ = cycle;
@@ -108,7 +129,8 @@ void block_sampler::end_batch(cycle_t cycle) {
   if (batches_.size() < most_batches) return;
   for (std::size_t k = 0; k < most_batches / 2; ++k) {
     const batch &a = batches_[2 * k], &b = batches_[2 * k + 1];
-    batches_[k] = {a.cycles + b.cycles, a.instructions + b.instructions, std::max(a.longest, b.longest), b.cache};
+    batches_[k] = {a.cycles + b.cycles, a.instructions + b.instructions, std::max(a.longest, b.longest), b.touched,
+                   a.missed + b.missed};
   }
   batches_.resize(most_batches / 2);
   batch_blocks_ *= 2;
@@ -116,10 +138,10 @@ void block_sampler::end_batch(cycle_t cycle) {
 
 // The batches from here on count; none: not these, as there will be others.
 std::optional<std::size_t> block_sampler::end_of_filling() const {
-  const auto begin_of = [this](std::size_t k) { return k == 0 ? first_cache_ : batches_[k - 1].cache; };
-  const double now = batches_.back().cache;
+  const auto begin_of = [this](std::size_t k) { return k == 0 ? first_touched_ : batches_[k - 1].touched; };
+  const double now = batches_.back().touched;
   if (now < full_cache) {
-    const double each = (now - first_cache_) / static_cast<double>(batches_.size());
+    const double each = (now - first_touched_) / static_cast<double>(batches_.size());
     const double left = static_cast<double>(blocks_ - ended_) / static_cast<double>(batch_blocks_);
     if (now + each * left >= full_cache) return std::nullopt;
     return 0;
@@ -173,6 +195,8 @@ void block_sampler::describe(steady_state& s) const {
   s.deviation = std::sqrt(squares / (s.batches - 1) / s.batches * inflation_of(y, squares));
   s.slope_deviation = std::sqrt(squares / (s.batches - 2) * 12 / std::pow(s.batches, 3));
   s.student = student_quantile(s.batches - 2);
+  for (std::size_t size = 2; y.size() / size >= least_groups; size *= 2)
+    s.deviation = std::max(s.deviation, half_of_groups(y, size) / s.student);
   if (trend_of(y) > trend_quantile) s.trend = slope_of(y);
   if (trend_of(x) > trend_quantile) s.instruction_trend = slope_of(x);
 }
@@ -184,23 +208,37 @@ std::optional<block_sampler::steady_state> block_sampler::find_steady_state() co
   steady_state s;
   s.first = end_of_transient(*filled);
   s.batches = static_cast<double>(batches_.size() - s.first);
-  double longest = 0, longest_squared = 0;
+  double longest = 0, longest_squared = 0, missed_squared = 0;
   for (std::size_t k = s.first; k < batches_.size(); ++k) {
     const batch& b = batches_[k];
     s.cycles += b.cycles / s.batches;
     s.instructions += b.instructions / s.batches;
+    s.missed += b.missed / s.batches;
+    missed_squared += b.missed * b.missed / s.batches;
     longest += b.longest / s.batches;
     longest_squared += b.longest * b.longest / s.batches;
   }
   if (s.cycles <= 0) return std::nullopt;
   s.end = std::sqrt(std::max(0.0, longest_squared - longest * longest) * s.batches / (s.batches - 1));
+  s.missed_deviation = std::sqrt(std::max(0.0, missed_squared - s.missed * s.missed) / (s.batches - 1));
   describe(s);
   return s;
 }
 
-// The time in which the last blocks end is not the one that the simulated blocks have.
+// How many times more sectors the rest has missed than so many batches here, beyond what chance explains.
+double block_sampler::missed_more(const steady_state& s, double batches, double missed) {
+  const double more = missed / batches - s.missed;
+  const double chance = s.student * s.missed_deviation * std::sqrt(1 + s.batches / batches);
+  const double counted = std::copysign(std::max(0.0, std::fabs(more) - chance), more);
+  const double usual = std::max({s.missed, least_missed_sectors * s.instructions, 1.0});
+  return std::clamp(counted / usual, -1.0, most_missing);
+}
+
+// The rest varies by chance, too: its mean differs from that of all such batches as theirs does. The time in which the
+// last blocks end is not the one that the simulated blocks have.
 double block_sampler::half_width(const steady_state& s, double batches, double more) {
-  const double mean = s.student * s.deviation, instructions = s.student * more * s.doubt;
+  const double mean = s.student * s.deviation * std::sqrt(1 + s.batches / batches),
+               instructions = s.student * more * s.doubt;
   const double end = normal_quantile * std::sqrt(2) * s.end / (s.cycles * batches);
   return std::sqrt(mean * mean + instructions * instructions + end * end) + std::fabs(s.later(s.trend, batches));
 }
@@ -231,8 +269,9 @@ block_sample block_sampler::estimate(std::uint64_t left_out, const executed_bloc
   const double batches = static_cast<double>(left_out) / static_cast<double>(batch_blocks_);
   const double more =
       s->instructions > 0 ? static_cast<double>(rest.instructions) / (batches * s->instructions) - 1 : 0;
-  e.cycles += batches * s->cycles * std::max(0.0, 1 + s->elasticity * more);
-  double half = half_width(*s, batches, more) * batches * s->cycles;
+  const double missed = missing_costs * missed_more(*s, batches, static_cast<double>(rest.missed_sectors));
+  e.cycles += batches * s->cycles * std::max(0.0, 1 + s->elasticity * more) * (1 + missed);
+  double half = (half_width(*s, batches, more) + std::fabs(missed)) * batches * s->cycles;
   // A block that is longer than all that were seen may run alone at the end.
   if (rest.most > most_instructions_)
     half += static_cast<double>(longest_) *

@@ -19,15 +19,15 @@ namespace heddle {
 /// others as many as MSER says (White, Simulation 69(6), 1997). The mean time of the others has the confidence interval
 /// of batch means, wider if neighbours are alike; there must be no trend (Mann, Econometrica 13, 1945). The auxiliary
 /// variable of a regression estimator is the number of executed instructions (Cochran, Sampling Techniques, 7.1). The
-/// error is never said to be less than a quarter of what is asked for.
+/// error is never said to be less than half of what is asked for.
 ///
-/// As long as the L2 is being filled, nothing is evicted from it. So where the launch fills it, only batches count that
-/// begin when it is full.
+/// As long as the L2 has lines that the launch has not touched, it evicts what others have left, or nothing. So where
+/// the launch touches all, only batches count that begin when it has. What the other blocks miss in the L2 is known
+/// when they have been executed. If it is more or less than here, the estimate moves, and its interval is wider.
 class block_sampler {
  public:
   /// For a launch of `blocks` blocks, of which the GPU can hold `wave`. `error`: the relative error to be reached.
-  /// `cache_in_use`: how much of the L2 holds lines, from 0 to 1.
-  block_sampler(double error, std::uint64_t blocks, std::uint64_t wave, std::function<double()> cache_in_use);
+  block_sampler(double error, std::uint64_t blocks, std::uint64_t wave, std::function<cache_use()> cache);
 
   /// A block has ended in `cycle` that was dispatched `took` cycles before; all earlier ends have been told.
   void block_ended(cycle_t cycle, cycle_t took, std::uint64_t instructions);
@@ -44,7 +44,8 @@ class block_sampler {
     double cycles = 0;
     double instructions = 0;
     double longest = 0;  // time that one of its blocks took
-    double cache = 0;    // share of the L2 in use at its end
+    double touched = 0;  // share of the L2 that the launch has touched by its end
+    double missed = 0;   // sectors, in the L2
   };
   /// The steady state. Deviations and trends are relative to the means.
   struct steady_state {
@@ -59,6 +60,8 @@ class block_sampler {
     double instruction_trend = 0;         // the same of instructions
     double end = 0;                       // standard deviation of the time in which the last blocks end, in cycles
     double student = 0;                   // quantile
+    double missed = 0;                    // sectors of a batch, in the L2, on average
+    double missed_deviation = 0;          // standard deviation of that
     /// What changes from batch to batch, has changed so much in the middle of the batches behind these.
     [[nodiscard]] double later(double change, double batches_left) const {
       return change * (batches + batches_left) / 2;
@@ -73,10 +76,13 @@ class block_sampler {
   /// relative to them.
   [[nodiscard]] static double half_width(const steady_state& s, double batches, double more);
 
+  [[nodiscard]] static double missed_more(const steady_state& s, double batches, double missed);
+
   const double error_;
   const std::uint64_t blocks_, wave_;
-  const std::function<double()> cache_in_use_;
-  double first_cache_ = 0;               // share of the L2 in use when the first batch had ended
+  const std::function<cache_use()> cache_;
+  double first_touched_ = 0;             // share of the L2 when the first batch had ended
+  std::uint64_t missed_ = 0;             // sectors, before the present batch
   std::uint64_t most_instructions_ = 0;  // of one block
   cycle_t longest_ = 0;                  // time that one took
   bool open_ = true;

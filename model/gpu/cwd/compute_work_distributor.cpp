@@ -272,6 +272,7 @@ void compute_work_distributor::dispatch(grid_record& g, std::uint64_t block, uns
   if (accounts_[sm].blocks++ == 0) accounts_[sm].slice_start = cycle;
   count_client(*g.launch, sm, true);
   const unsigned latency = config_.cwd.dispatch_latency_cycles;
+  if (g.dispatched == 0 && g.sampler != nullptr) sampled_l2_->launch_begins();
   if (g.dispatched++ == 0) g.start_cycle = cycle + latency;
   if (g.waiting() == 0) all_dispatched(g, cycle);
   cta_phase phase = cta_phase::dispatch;

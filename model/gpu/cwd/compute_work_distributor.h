@@ -44,9 +44,9 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   void check_invariants() const override;
   [[nodiscard]] std::string waiting_blocks_text() const override;
   void halt() override { halted_ = true; }
-  void sample_blocks(double error, std::function<double()> cache_in_use) override {
+  void sample_blocks(double error, sampled_cache& l2) override {
     sample_error_ = error;
-    cache_in_use_ = std::move(cache_in_use);
+    sampled_l2_ = &l2;
   }
   [[nodiscard]] bool terminates() const override { return true; }
   void terminate(const std::vector<std::uint32_t>& launches) override;
@@ -221,7 +221,7 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   std::vector<std::unique_ptr<context_in_flight>> last_requests_;  // to the SMs, that no block returns from
   std::vector<std::uint32_t> terminated_;                          // launches that have not ended yet
   double sample_error_ = 0;                                        // 0: all blocks are simulated
-  std::function<double()> cache_in_use_;
+  sampled_cache* sampled_l2_ = nullptr;
   const bool may_be_early_;  // the chip has launches that begin before the end of the launch before
   unsigned early_grids_ = 0;
   unsigned with_runtime_ = 0;  // unfinished grids whose programs call the device runtime, whose state all SMs share

@@ -37,7 +37,7 @@ void grid_distributor::count_client(const simt::launch_context& launch, unsigned
   if (!comes && --use.blocks[sm] == 0) --use.sms;
 }
 
-void grid_distributor::sample_blocks(double, std::function<double()>) {
+void grid_distributor::sample_blocks(double, sampled_cache&) {
   throw input_error("this GPU's CWD cannot leave blocks out");
 }
 

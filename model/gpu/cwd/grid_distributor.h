@@ -145,9 +145,8 @@ class grid_distributor : public sc_core::sc_module {
   /// input_error.
   virtual void preempt(const preempt_request& request);
   /// From now on blocks of launches that run alone are left out when the others tell the cycles of all with a relative
-  /// error below `error` (block_sampler.h). `cache_in_use` tells how much of the L2 holds lines. The default throws
-  /// input_error.
-  virtual void sample_blocks(double error, std::function<double()> cache_in_use);
+  /// error below `error` (block_sampler.h). `l2` must outlive it. The default throws input_error.
+  virtual void sample_blocks(double error, sampled_cache& l2);
   /// Whether terminate() is implemented.
   [[nodiscard]] virtual bool terminates() const { return false; }
   /// Ends launches of these numbers: no further block of theirs is dispatched, and their blocks leave the SMs without

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "heddle/functional/recorded_lines.h"
+
 namespace heddle {
 
 void block_feed::add(std::uint32_t launch, std::shared_ptr<const sass_trace::trace_kernel> kernel) {
@@ -19,9 +21,10 @@ void block_feed::hand_over(const grid_record& grid) {
 }
 
 // The CWD has the first of them already.
-executed_blocks block_feed::skip(const grid_record& grid) {
+executed_blocks block_feed::skip(const grid_record& grid, line_follower& follower) {
   executed_blocks all;
-  const auto add = [&all](const isa::recorded_block& b) {
+  auto add = [&, block = grid.dispatched](const isa::recorded_block& b) mutable {
+    follower.block_touched(block++, lines_of(b, *grid.launch));
     all.instructions += b.records();
     all.most = std::max(all.most, b.records());
   };

@@ -7,6 +7,7 @@
 
 #include "heddle/frontend/sass_trace/replay/trace_recording.h"
 #include "heddle/gpu/cwd/grid_distributor.h"
+#include "heddle/memory/common/touched_lines.h"
 
 namespace heddle {
 
@@ -21,8 +22,8 @@ class block_feed {
   void clear() { recordings_.clear(); }
   /// Forgets a launch that has ended.
   void forget(std::uint32_t launch) { recordings_.erase(launch); }
-  /// Reads the blocks that were left out. Throws input_error.
-  executed_blocks skip(const grid_record& grid);
+  /// Reads the blocks that were left out, and tells `follower` what they access. Throws input_error.
+  executed_blocks skip(const grid_record& grid, line_follower& follower);
   /// Hands over the next block of a recorded launch, if one is left. Throws input_error if the trace can no longer be
   /// read.
   void hand_over(const grid_record& grid);

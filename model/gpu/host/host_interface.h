@@ -19,6 +19,7 @@
 #include "heddle/config/parameters.h"
 #include "heddle/functional/functional_executor.h"
 #include "heddle/gpu/cwd/grid_distributor.h"
+#include "heddle/gpu/cwd/sampled_l2.h"
 #include "heddle/gpu/host/block_feed.h"
 #include "heddle/gpu/host/device_heap.h"
 #include "heddle/gpu/host/host_memory.h"
@@ -53,6 +54,8 @@ class host_interface : public sc_core::sc_module,
     cwd_ = &cwd;
     blocks_.connect(cwd);
   }
+  /// The L2 learns what blocks access that are executed without timing.
+  void connect(sampled_l2& l2) { l2_ = &l2; }
   /// Large images bypass the L2 where it holds nothing of them.
   host_memory& memory() { return memory_; }
   /// Reports to `supervisor` from now on.
@@ -179,6 +182,7 @@ class host_interface : public sc_core::sc_module,
   std::uint64_t map_base_ = 0;
   std::uint64_t map_bytes_ = 0;
   host_supervisor* supervisor_ = nullptr;
+  sampled_l2* l2_ = nullptr;
 };
 
 bool rests(const host_interface& host);

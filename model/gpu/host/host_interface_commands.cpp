@@ -9,6 +9,7 @@
 #include "heddle/gpu/host/host_interface.h"
 #include "heddle/gpu/host/launch_check.h"
 #include "heddle/sanitize/sanitizer.h"
+#include "heddle/tlm/protocol/gpu_request.h"
 
 namespace heddle {
 
@@ -152,13 +153,20 @@ std::uint64_t host_interface::execute_functionally(const launch_descriptor& d) {
 
 // No block is in flight, and the stores of all are in memory. The next launch may begin at once.
 std::optional<executed_blocks> host_interface::execute_left_out(const grid_record& grid) {
-  if (grid.launch->recorded()) return blocks_.skip(grid);
+  l2_->begin_untimed(grid.dispatched);
+  if (grid.launch->recorded()) {
+    executed_blocks rest = blocks_.skip(grid, *l2_);
+    rest.missed_sectors = l2_->end_untimed();
+    return rest;
+  }
   executing_ = true;
   const functional_executor::outcome o =
-      functional_executor_.execute(*grid.launch, clock_.cycle(), grid.dispatched / grid.launch->cluster_blocks());
+      functional_executor_.execute(*grid.launch, clock_.cycle(), grid.dispatched / grid.launch->cluster_blocks(), l2_);
   memory_.functional().close();
+  const std::uint64_t missed = l2_->end_untimed();
   executing_ = false;
-  if (o.how == functional_executor::ending::completed) return executed_blocks{o.warp_instructions, o.most_of_block};
+  if (o.how == functional_executor::ending::completed)
+    return executed_blocks{o.warp_instructions, o.most_of_block, missed};
   if (o.how == functional_executor::ending::failed) program_fault_with(o.text, o.details);
   return std::nullopt;
 }

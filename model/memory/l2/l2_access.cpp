@@ -261,7 +261,7 @@ void l2_slice::wake_waiters(std::uint32_t miss, cycle_t now) {
 }
 
 void l2_slice::serve(tlm::tlm_generic_payload& p, const demand& d, std::uint32_t slot, cycle_t now) {
-  hot_.lines.touch(slot);
+  use_line(slot);
   if (d.write || d.atomic != nullptr) occupy_array(d.bytes.touched_sectors(), now);
   if (!d.write && is_distant(d)) move_distant(false, d.line_address, d.bytes, slot);
   if (d.atomic != nullptr) {

@@ -14,6 +14,7 @@
 
 #include "heddle/memory/common/per_launch.h"
 #include "heddle/memory/common/slot_counter.h"
+#include "heddle/memory/common/touched_lines.h"
 #include "heddle/memory/l2/flush_observer.h"
 #include "heddle/memory/l2/lost_write_observer.h"
 #include "heddle/tlm/kernel/state_image.h"
@@ -82,8 +83,17 @@ class l2_cache : public sc_core::sc_module {
   };
   /// The default is for a cache that does not tell.
   [[nodiscard]] virtual queues queues_now() const { return {}; }
-  /// How much of it holds lines, from 0 to 1. The default is for a cache that does not tell.
-  [[nodiscard]] virtual double share_in_use() const { return 1; }
+  /// From now on it counts the lines that are accessed. The default is for a cache that does not.
+  virtual void count_touched() {}
+  /// How much of it holds lines that were accessed since then, from 0 to 1.
+  [[nodiscard]] virtual double share_touched() const { return 1; }
+  /// Sectors that accesses have missed, of all launches.
+  [[nodiscard]] virtual std::uint64_t sectors_missed() const { return 0; }
+  /// An access without timing, which counts for no launch: the line is here afterwards, and others have left for it.
+  /// Returns how many of its sectors were missing. The default is for a cache that no such access changes.
+  virtual unsigned warm(const line_touch& touch) { return static_cast<void>(touch), 0; }
+  /// Call after the last warm(), when the memory holds what was written: lines get their bytes.
+  virtual void end_warming() {}
   /// Lower bound of the cycles, of its clock, from any request's BEGIN_REQ to its BEGIN_RESP.
   [[nodiscard]] virtual unsigned least_response_cycles() const { return 0; }
   /// Throws internal_error if counters do not add up or a request was lost.

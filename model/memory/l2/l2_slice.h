@@ -62,7 +62,13 @@ class l2_slice : public l2_cache, public clocked, private at_target_unit {
   /// Replaces the replacement policy by one that has no name in the configuration. Call before the simulation starts.
   void use(std::unique_ptr<replacement_policy> policy) { hot_.lines.use(replacement(std::move(policy))); }
   [[nodiscard]] queues queues_now() const override;
-  [[nodiscard]] double share_in_use() const override { return hot_.lines.share_in_use(); }
+  void count_touched() override;
+  [[nodiscard]] double share_touched() const override {
+    return static_cast<double>(touched_count_) / static_cast<double>(hot_.lines.slots());
+  }
+  [[nodiscard]] std::uint64_t sectors_missed() const override { return sectors_missed_; }
+  unsigned warm(const line_touch& touch) override;
+  void end_warming() override;
   [[nodiscard]] unsigned least_response_cycles() const override {
     return static_cast<unsigned>(std::min(pipeline_, code_pipeline_));
   }
@@ -186,6 +192,13 @@ class l2_slice : public l2_cache, public clocked, private at_target_unit {
   [[nodiscard]] bool crosses(const demand& d, std::uint32_t slot);
   void write_back(std::uint32_t slot);
   void read_parts(std::uint64_t address, const line_store::state& s);
+  void use_line(std::uint32_t slot) {
+    hot_.lines.touch(slot);
+    if (touched_.empty()) return;
+    touched_count_ += touched_[slot] == 0;
+    touched_[slot] = 1;
+  }
+  void drop(std::uint32_t slot);
   void fence(tlm::tlm_generic_payload& p);
   struct open_fence;
   void fence_performed(open_fence& fence);
@@ -234,7 +247,14 @@ class l2_slice : public l2_cache, public clocked, private at_target_unit {
   hot_state hot_;
   cycle_t far_latency_ = 0;  // 0: there is no other partition
   std::vector<bool> far_sms_;
-  std::vector<std::uint8_t> copies_;             // by slot: sectors that the other partition has, too
+  std::vector<std::uint8_t> copies_;   // by slot: sectors that the other partition has, too
+  std::vector<std::uint8_t> touched_;  // by slot: whether it was since count_touched(); empty: not counted
+  std::uint64_t touched_count_ = 0;
+  /// Of a line, by bit: sectors that are here since an access without timing.
+  struct warmed_sectors {
+    std::uint8_t read = 0, written = 0;
+  };
+  std::vector<warmed_sectors> warmed_;           // by slot; empty unless between warm() and end_warming()
   ring<delayed> far_;                            // performed; answered when due
   std::vector<flush_observer*> flush_requests_;  // for the next flush
   std::vector<flush_observer*> flushing_;

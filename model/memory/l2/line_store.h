@@ -65,10 +65,6 @@ class line_store {
     if (policy_.renews()) renew(slot);
   }
 
-  [[nodiscard]] double share_in_use() const {
-    const auto unused = std::count(tags_.begin(), tags_.end(), empty);
-    return 1 - static_cast<double>(unused) / static_cast<double>(tags_.size());
-  }
   [[nodiscard]] bool occupied(std::uint32_t slot) const { return tags_[slot] != empty; }
   [[nodiscard]] std::uint64_t line_of(std::uint32_t slot) const { return tags_[slot]; }
   state& at(std::uint32_t slot) { return states_[slot]; }

@@ -17,12 +17,15 @@ namespace block_sampler_test {
 
 using heddle::block_sample;
 using heddle::block_sampler;
+using heddle::cache_use;
 using heddle::cycle_t;
 
 struct block {
   cycle_t cycles = 0;
   std::uint64_t instructions = 0;
 };
+
+const cache_use full{1, 0};  // nothing of what was before the launch is left in the L2
 
 struct outcome {
   cycle_t cycles = 0;
@@ -69,7 +72,7 @@ struct series {
 /// 40 launches of 4,000 blocks, 40 at a time.
 series launches(
     double error, const std::function<block(unsigned, std::mt19937&)>& make,
-    const std::function<double()>& cache = [] { return 1.0; }) {
+    const std::function<cache_use()>& cache = [] { return full; }) {
   std::mt19937 random(5);
   series s;
   for (unsigned launch = 0; launch < 40; ++launch) {
@@ -135,10 +138,10 @@ TEST(block_sampler, says_that_it_does_not_know) {
 TEST(block_sampler, waits_until_the_cache_is_full) {
   const std::vector<block> blocks(4000, block{1000, 100});
   double used = 0;
-  block_sampler filling(0.02, blocks.size(), 40, [&] { return used = std::min(1.0, used + 0.03); });
+  block_sampler filling(0.02, blocks.size(), 40, [&] { return cache_use{used = std::min(1.0, used + 0.03), 0}; });
   EXPECT_GE(run(blocks, 40, &filling).sample.steady_from, 33 * 40u);
   // It stays as it is.
-  block_sampler half(0.02, blocks.size(), 40, [] { return 0.5; });
+  block_sampler half(0.02, blocks.size(), 40, [] { return cache_use{0.5, 0}; });
   const outcome o = run(blocks, 40, &half);
   EXPECT_EQ(40u, o.sample.steady_from);
   EXPECT_LE(o.sample.simulated_blocks, 400u);
@@ -146,7 +149,7 @@ TEST(block_sampler, waits_until_the_cache_is_full) {
 
 TEST(block_sampler, needs_some_waves) {
   std::vector<block> blocks(7 * 40, block{1000, 100});
-  block_sampler sampler(0.02, blocks.size(), 40, [] { return 1.0; });
+  block_sampler sampler(0.02, blocks.size(), 40, [] { return full; });
   const outcome o = run(blocks, 40, &sampler);
   EXPECT_EQ(0u, o.left_out);
   EXPECT_EQ(0, o.sample.error);

@@ -6,7 +6,7 @@
 #include <random>
 #include <set>
 
-#include "heddle/memory/common/random_delay.h"
+#include "heddle/memory/protocol/random_delay.h"
 #include "memory_bench.h"
 
 namespace heddle::test {

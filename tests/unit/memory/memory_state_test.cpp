@@ -14,7 +14,6 @@
 
 #include "heddle/config/error.h"
 #include "heddle/isa/instruction.h"
-#include "heddle/memory/common/random_delay.h"
 #include "heddle/memory/dram/dram_channel.h"
 #include "heddle/memory/dram/fixed_memory.h"
 #include "heddle/memory/l1/coalescer.h"
@@ -23,6 +22,7 @@
 #include "heddle/memory/noc/interconnect.h"
 #include "heddle/memory/protocol/l1_port.h"
 #include "heddle/memory/protocol/protocol_monitor.h"
+#include "heddle/memory/protocol/random_delay.h"
 #include "heddle/simt/warp/warp_state.h"
 #include "tests/unit/common/fresh_simulation.h"
 #include "tests/unit/common/random_numbers.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "heddle/memory/common/random_delay.h"
+#include "heddle/memory/protocol/random_delay.h"
 
 #include "heddle/config/error.h"
 #include "heddle/tlm/kernel/has_process.h"
