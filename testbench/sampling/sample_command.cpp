@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdio>
 #include <memory>
 
@@ -15,6 +16,7 @@
 #include "testbench/sampling/layers.h"
 #include "testbench/sampling/sample_options.h"
 #include "testbench/sampling/sample_text.h"
+#include "testbench/sampling/strata/errors_within.h"
 #include "testbench/sampling/strata/repetitions.h"
 #include "testbench/sampling/strata/strata.h"
 #include "testbench/sampling/trace_runs.h"
@@ -30,8 +32,8 @@ constexpr std::size_t least_with_times = 2, least_without = 3;
 constexpr unsigned most_rounds = 8;
 constexpr std::size_t usual_repetitions = 200;  // of a comparison
 
-/// Cycles of launches by the metrics of runs: of the launches that they number.
-launch_values values_in(const std::vector<std::string>& files) {
+/// Cycles of launches by the metrics of runs: of the launches that they number. `errors`: of those that are estimates.
+launch_values values_in(const std::vector<std::string>& files, launch_values& errors) {
   launch_values values;
   for (const std::string& file : files) {
     const json metrics = json::parse(read_file(file, "--results"), nullptr, false);
@@ -41,8 +43,10 @@ launch_values values_in(const std::vector<std::string>& files) {
       if (!k.is_object() || !k.contains("launch") || !k["launch"].is_number_unsigned() || !k.contains("cycles") ||
           !k["cycles"].is_number())
         throw input_error(printable(file) + ": expected kernels with 'launch' and 'cycles'");
-      const json& whole = k.contains("sampled") ? k["sampled"] : k;  // of all blocks
-      values[k["launch"].get<std::uint32_t>()] = whole.value("cycles", k["cycles"].get<double>());
+      const auto launch = k["launch"].get<std::uint32_t>();
+      const bool sampled = k.contains("sampled") && k["sampled"].is_object();
+      values[launch] = (sampled ? k["sampled"] : k).value("cycles", k["cycles"].get<double>());  // of all blocks
+      if (sampled) errors[launch] = k["sampled"].value("error", 0.0);
     }
   }
   return values;
@@ -77,17 +81,17 @@ class sample_run {
   int run() {
     if (options_.compare) return compared();
     if (options_.repeat != 0) return repeated();
-    accuracy between = options_.wanted;  // launches
-    between.error -= options_.sample_error;
+    const accuracy between = between_launches();
     sample drawn(strata_of(list_, between), between, options_.seed);
     sample_outcome outcome{list_, drawn, options_.wanted, options_.seed, false, {}};
     if (!options_.results.empty()) {
-      const launch_values values = values_in(options_.results);
+      launch_values errors;
+      const launch_values values = values_in(options_.results, errors);
       for (const std::uint32_t k : drawn.chosen())
         if (values.count(k) == 0)
           throw input_error("--results: launch " + std::to_string(k) + " ('" + printable(list_.launches[k].name) +
                             "') is not in them, but was drawn");
-      estimate_by(drawn, values, outcome);
+      estimate_by(drawn, values, errors, outcome);
     } else if (!options_.output.empty() && !options_.dry_run) {
       const int code = simulate(drawn, outcome);
       if (code != 0 || !outcome.has_estimate) return code;
@@ -97,19 +101,19 @@ class sample_run {
   }
 
  private:
-  void estimate_by(const sample& drawn, const launch_values& values, sample_outcome& outcome) const {
+  void estimate_by(const sample& drawn, const launch_values& values, const launch_values& errors,
+                   sample_outcome& outcome) const {
     outcome.estimate = estimate_of(drawn, values, options_.wanted.confidence);
     outcome.estimate.layers = layers_of(list_, drawn, values, options_.wanted.confidence);
-    widen(outcome.estimate);
+    add_errors_within(outcome.estimate, list_, drawn, values, errors, options_.wanted);
     outcome.has_estimate = true;
   }
 
-  // The errors of launches may all have the same sign.
-  void widen(workload_estimate& e) const {
-    const auto add = [this](estimate& of) { of.half_width += options_.sample_error * of.value; };
-    add(e.whole);
-    for (auto* const parts : {&e.kernels, &e.layers})
-      for (workload_estimate::part& p : *parts) add(p.of);
+  // What is left of the error for the draw, if all launches have the error that is asked for within them.
+  [[nodiscard]] accuracy between_launches() const {
+    accuracy between = options_.wanted;
+    between.error = std::sqrt(between.error * between.error - options_.sample_error * options_.sample_error);
+    return between;
   }
 
   // As many launches more, round by round, as the deviations of those simulated ask for. Returns the exit code. No
@@ -117,16 +121,14 @@ class sample_run {
   int simulate(sample& drawn, sample_outcome& outcome) {
     const trace_runs runs(list_, {options_.output, options_.gpu, options_.overrides, options_.sweep_words,
                                   options_.sample_error, options_.no_wait});
-    accuracy between = options_.wanted;
-    between.error -= options_.sample_error;
     for (unsigned round = 0; round < most_rounds; ++round) {
-      launch_values values;
-      const int code = runs.simulate(drawn.chosen(), values);
+      launch_values values, errors;
+      const int code = runs.simulate(drawn.chosen(), values, errors);
       if (code != 0 || values.empty()) return code;
-      estimate_by(drawn, values, outcome);
+      estimate_by(drawn, values, errors, outcome);
       const std::size_t before = drawn.size();
       if (outcome.estimate.whole.error() <= options_.wanted.error) return 0;
-      drawn.grow(sample_sizes(measured_strata(drawn, values), between));
+      drawn.grow(sample_sizes(measured_strata(drawn, values), between_launches()));
       if (drawn.size() == before) break;
     }
     message_log::warning(fmt::format("the error is {}, not {}: --least asks for more launches of each stratum",

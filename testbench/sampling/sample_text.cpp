@@ -23,7 +23,9 @@ std::string short_name(const std::string& name) {
 }
 
 json interval(const estimate& e) {
-  return {{"cycles", e.value}, {"low", e.value - e.half_width}, {"high", e.value + e.half_width}};
+  json of = {{"cycles", e.value}, {"low", e.value - e.half_width}, {"high", e.value + e.half_width}};
+  if (e.within > 0) of["within"] = e.within;
+  return of;
 }
 
 // `what` the parts are: "kernel".

@@ -18,6 +18,7 @@ namespace heddle::testbench {
 namespace {
 
 constexpr char result_name[] = "results";  // store and CSV of the sweep
+constexpr char error_path[] = "kernels.0.sampled.error";
 
 std::string quoted(const std::string& value) { return '"' + value + '"'; }
 
@@ -47,10 +48,11 @@ void trace_runs::write_sweep(const std::vector<std::uint32_t>& launches) const {
     if (!std::filesystem::exists(path) || read_file(path, "--output") != text) files.add(path, text, "--output");
     names.push_back(quoted(name));
   }
+  const std::string metrics = cycles_path() + (options_.sample_error > 0 ? std::string(", ") + error_path : "");
   std::string text = fmt::format(
       "; Written by heddle sample: the launches that were drawn from {}.\n[sweep]\nstore = {}/{}.sqlite\n"
       "metrics = {}\n{}[axes]\ngpu = {}\n",
-      one_line(list_.file), options_.folder, result_name, cycles_path(),
+      one_line(list_.file), options_.folder, result_name, metrics,
       options_.sample_error > 0 ? fmt::format("sample_blocks = {}\n", 100 * options_.sample_error) : "",
       quoted(options_.gpu));
   for (const std::string& o : options_.overrides) {
@@ -67,25 +69,33 @@ std::string trace_runs::cycles_path() const {
   return options_.sample_error > 0 ? "kernels.0.sampled.cycles" : "kernels.0.cycles";
 }
 
-launch_values trace_runs::read_results() const {
+void trace_runs::read_results(launch_values& cycles, launch_values& errors) const {
   const std::string file = options_.folder + "/" + result_name + ".csv";
   const csv_table table = read_csv(read_file(file, "the results"), file, [](const csv_row& r) { return r.has("id"); });
+  const bool sampled = options_.sample_error > 0;
   const std::size_t trace = table.column("trace"), status = table.column("status"), reason = table.column("reason"),
-                    cycles = table.column(cycles_path());
-  std::map<std::string, double> known;
+                    of_cycles = table.column(cycles_path()), of_error = sampled ? table.column(error_path) : of_cycles;
+  struct result {
+    double cycles = 0, error = 0;
+  };
+  std::map<std::string, result> known;
   for (const csv_row& row : table.rows) {
-    double value = 0;
-    if (row.at(status) != "done" || !parse_float(row.at(cycles), value))
+    result r;
+    if (row.at(status) != "done" || !parse_float(row.at(of_cycles), r.cycles) ||
+        (sampled && !parse_float(row.at(of_error), r.error)))
       throw input_error(printable(row.at(trace)) + ": " + row.at(status) + " " + one_line(row.at(reason)));
-    known[row.at(trace)] = value;
+    known[row.at(trace)] = r;
   }
-  launch_values values;
-  for (std::uint32_t k = 0; k < list_.launches.size(); ++k)
-    if (const auto found = known.find(name_of_list(k)); found != known.end()) values[k] = found->second;
-  return values;
+  for (std::uint32_t k = 0; k < list_.launches.size(); ++k) {
+    const auto found = known.find(name_of_list(k));
+    if (found == known.end()) continue;
+    cycles[k] = found->second.cycles;
+    if (sampled) errors[k] = found->second.error;
+  }
 }
 
-int trace_runs::simulate(const std::vector<std::uint32_t>& launches, launch_values& cycles) const {
+int trace_runs::simulate(const std::vector<std::uint32_t>& launches, launch_values& cycles,
+                         launch_values& errors) const {
   write_sweep(launches);
   std::vector<std::string> words = {sweep_file(), "--quiet", "--resume", "--confine",
                                     "/"};  // the list names its traces
@@ -93,7 +103,8 @@ int trace_runs::simulate(const std::vector<std::uint32_t>& launches, launch_valu
   if (options_.no_wait) words.emplace_back("--no-wait");
   const int code = sweep_command(words);
   cycles.clear();
-  if (code == 0 && !options_.no_wait) cycles = read_results();
+  errors.clear();
+  if (code == 0 && !options_.no_wait) read_results(cycles, errors);
   return code;
 }
 

@@ -28,14 +28,14 @@ class trace_runs {
   trace_runs(const launch_list& list, trace_run_options o);
 
   /// Cycles of each; none: they were submitted, and are not awaited. Returns an exit code, which is 0 unless one has no
-  /// result. Throws input_error.
-  int simulate(const std::vector<std::uint32_t>& launches, launch_values& cycles) const;
+  /// result. `errors`: of cycles that are estimates, relative. Throws input_error.
+  int simulate(const std::vector<std::uint32_t>& launches, launch_values& cycles, launch_values& errors) const;
   [[nodiscard]] std::string sweep_file() const { return options_.folder + "/sample.ini"; }
 
  private:
   [[nodiscard]] std::string name_of_list(std::uint32_t launch) const;
   void write_sweep(const std::vector<std::uint32_t>& launches) const;
-  [[nodiscard]] launch_values read_results() const;
+  void read_results(launch_values& cycles, launch_values& errors) const;
   [[nodiscard]] std::string cycles_path() const;
 
   const launch_list& list_;

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: MIT
 """Writes the table of docs/use/sampling_within.md: launches simulated whole, and with --sample-blocks.
 
-within_launches.py DIR [--heddle FILE] [--gpu NAME]... [--part] [--error PERCENT] [--waves N] [--only NAME]...
-                   [--json FILE]
+within_launches.py DIR [--heddle FILE] [--gpu NAME]... [--part] [--again] [--error PERCENT] [--waves N]
+                   [--only NAME]... [--runs N] [--json FILE]
 
 The workloads of testbench/workloads are launched with so many blocks that they fill the GPU --waves times, and
 blocks of unequal length (unequal_blocks.ptx) beside them. The outputs of both runs must be the same bytes. Launches
-of less than 8 waves are not counted. With --part the chips have a part of their SMs, channels and L2 (PARTS).
+of less than 8 waves are not counted. With --part the chips have a part of their SMs, channels and L2 (PARTS). With
+--again it launches kernels three times over the same buffers, which are a quarter to four times of the L2 (SIZES). CPU
+time is the least of --runs runs.
 """
 import argparse
 import array
@@ -21,6 +23,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 WORKLOADS = os.path.join(HERE, "..", "..", "testbench", "workloads")
 LEAST_WAVES = 8
 PARTS = {"gtx1080": (5, 2, 1 << 19), "v100": (10, 8, 6 << 17), "h100": (12, 8, 5 << 20)}  # SMs, channels, bytes of L2
+BYTES_OF_L2 = {"gtx1080": 2 << 20, "v100": 6 << 20, "h100": 50 << 20}
 
 
 def buffer(n):
@@ -133,6 +136,25 @@ def unequal(base, slope, mask, late_at=2.0, late=0):
     return make
 
 
+def search(blocks, folder):
+    """All levels of a search in a graph whose nodes have 0 to 8 edges."""
+    buffers, [level], _ = graph(blocks, folder)
+    buffers["levels"] = {"bytes": 4 * 128 * blocks}
+    launches = [{"memset": "levels", "byte": 255}, {"memset": "levels", "byte": 0, "offset": 20, "bytes": 4}]
+    for _ in range(16):
+        launches += [level, launch("next_level", [1], [1], "level")]
+    return buffers, launches, {}
+
+
+def thrice(kernel, threads, bytes_of_thread, names, rounds, fill=iota, before=(), after=lambda n: []):
+    """Launches over the same buffers, in the order of `rounds`; each buffer has bytes_of_thread bytes of each thread."""
+    def make(blocks, _):
+        n = blocks * threads
+        launches = [launch(kernel, [blocks], [threads], *(list(before) and [n, *before]), *r, *after(n)) for r in rounds]
+        return {b: fill(bytes_of_thread * n) for b in names}, launches, {}
+    return make
+
+
 UNEQUAL = HERE + "/unequal_blocks.ptx"
 f32 = lambda v: {"f32": v}
 CASES = [
@@ -192,12 +214,28 @@ CASES = [
                                                           lambda n: ["k", {"u32": 4096}, {"u32": 2048}]), f"{WORKLOADS}/bitonic_sort/bitonic_sort.ptx"),
     case("pointer_chase", "pointer_chase", 64, chase),
     case("bfs", "bfs", 128, graph, waves=0.4),
+    case("bfs, levels", "bfs", 128, search, f"{WORKLOADS}/bfs/bfs.ptx"),
     case("equal", "unequal_blocks", 128, unequal(40, 0, 0), UNEQUAL),
     case("random", "unequal_blocks", 128, unequal(20, 0, 63), UNEQUAL),
     case("triangle, rising", "unequal_blocks", 128, unequal(10, 100, 0), UNEQUAL),
     case("triangle, falling", "unequal_blocks", 128, unequal(110, -100, 0), UNEQUAL),
     case("slightly rising", "unequal_blocks", 128, unequal(50, 10, 15), UNEQUAL),
     case("late change", "unequal_blocks", 128, unequal(30, 0, 15, 0.7, 30), UNEQUAL),
+]
+
+SIZES = [0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4]  # of all buffers, in L2s
+# Bytes of a block's data in all buffers, and the case.
+AGAIN = [
+    (3072, case("vector_add", "vector_add", 256, thrice("vector_add", 256, 4, "abc", ["abc", "abc", "bca"], after=lambda n: [n]))),
+    (2048, case("saxpy", "saxpy", 256, thrice("saxpy", 256, 4, "xy", ["xy", "xy", "yx"], before=[f32(0.5)]))),
+    (2560, case("black_scholes", "black_scholes", 128,
+                thrice("black_scholes", 128, 4, "pstcq", ["pstcq", "pstcq", "cqtps"], after=lambda n: [n, f32(0.02), f32(0.3)]))),
+    (2048, case("reduction (words)", "sum_words", 256,
+                along("sum_words", 256, lambda n: {"w": noise(8 * n), "t": zeros(4)}, lambda n: ["w", {"u32": 2 * n}, "t"]),
+                f"{WORKLOADS}/reduction/reduction.ptx")),
+    (2048, case("scan (blocks)", "scan_blocks", 256,
+                along("scan_blocks", 256, lambda n: {"i": noise(4 * n), "o": zeros(4 * n), "t": zeros(n // 64)}, lambda n: ["i", "o", "t", n]),
+                f"{WORKLOADS}/scan/scan.ptx")),
 ]
 
 
@@ -222,9 +260,11 @@ class table:
         with open(metrics) as f:
             return json.load(f)
 
-    def write_job(self, c, blocks, folder):
+    def write_job(self, c, blocks, folder, least_launches=1):
         os.makedirs(folder, exist_ok=True)
         buffers, launches, more = c.make(blocks, folder)
+        while len(launches) < least_launches:
+            launches.append(launches[0])
         outputs = [{"buffer": name, "file": f"{name}.out"} for name, b in buffers.items() if "file" not in b]
         job = {"module": os.path.abspath(c.module), "buffers": buffers, "launches": launches, "outputs": outputs, **more}
         with open(f"{folder}/job.json", "w") as f:
@@ -240,29 +280,39 @@ class table:
         return k["blocks_per_sm"] * m["gpu"]["config"]["gpu.sm_count"]
 
     def measure(self, c, gpu):
-        folder = f"{self.o.folder}/{gpu}-{c.name.replace(' ', '_')}"
         blocks = max(64, int(self.wave(c, gpu) * self.o.waves * c.waves + 17) // 64 * 64)
-        outputs = self.write_job(c, blocks, folder)
-        whole = self.run(folder, gpu)
-        contents = [open(f"{folder}/{f}", "rb").read() for f in outputs]
-        part = self.run(folder, gpu, "--sample-blocks", str(self.o.error))
-        for f, content in zip(outputs, contents):
-            if open(f"{folder}/{f}", "rb").read() != content:
-                sys.exit(f"{folder}: {f} differs")
-        seconds = [m["host"]["cpu_seconds"] for m in (whole, part)]
-        for a, b in zip(whole["kernels"], part["kernels"]):
-            if a["waves"] >= LEAST_WAVES:
-                self.add(gpu, c, a, b, seconds)
+        self.compare(c, gpu, blocks, c.name)
 
-    def add(self, gpu, c, whole, part, seconds):
+    def measure_again(self, c, gpu, bytes_of_block):
+        for size in SIZES:
+            bytes_of_l2 = PARTS[gpu][2] if self.o.part else BYTES_OF_L2[gpu]
+            self.compare(c, gpu, max(1, int(size * bytes_of_l2 / bytes_of_block)), f"{c.name}, {size:g} of the L2", 3)
+
+    def compare(self, c, gpu, blocks, name, least_launches=1):
+        folder = f"{self.o.folder}/{gpu}-{name.replace(' ', '_')}"
+        outputs = self.write_job(c, blocks, folder, least_launches)
+        wholes, parts = [], []
+        for _ in range(self.o.runs):
+            wholes.append(self.run(folder, gpu))
+            contents = [open(f"{folder}/{f}", "rb").read() for f in outputs]
+            parts.append(self.run(folder, gpu, "--sample-blocks", str(self.o.error)))
+            for f, content in zip(outputs, contents):
+                if open(f"{folder}/{f}", "rb").read() != content:
+                    sys.exit(f"{folder}: {f} differs")
+        seconds = [min(m["host"]["cpu_seconds"] for m in runs) for runs in (wholes, parts)]
+        compared = [(a, b) for a, b in zip(wholes[0]["kernels"], parts[0]["kernels"]) if a["waves"] >= LEAST_WAVES]
+        for k, (a, b) in enumerate(compared):
+            self.add(gpu, name if len(compared) == 1 else f"{name} ({k + 1})", a, b, seconds)
+
+    def add(self, gpu, name, whole, part, seconds):
         s = part["sampled"]
         true = (s["cycles"] - whole["cycles"]) / whole["cycles"]
-        row = {"gpu": gpu, "name": c.name, "waves": whole["waves"], "cycles": whole["cycles"], "estimate": s["cycles"],
+        row = {"gpu": gpu, "name": name, "waves": whole["waves"], "cycles": whole["cycles"], "estimate": s["cycles"],
                "bound": s["error"], "error": true, "part": s["simulated_blocks"] / s["blocks"],
                "speed_up": seconds[0] / max(seconds[1], 1e-9), "within": abs(s["cycles"] - whole["cycles"]) <= s["error"] * s["cycles"] + 0.5,
                "steady_from": s["steady_from"], "seconds": seconds[0]}
         self.rows.append(row)
-        print(f"| {gpu} | {c.name} | {row['waves']:.1f} | {whole['cycles']:,} | {s['cycles']:,} | {100 * s['error']:.2f} % "
+        print(f"| {gpu} | {name} | {row['waves']:.1f} | {whole['cycles']:,} | {s['cycles']:,} | {100 * s['error']:.2f} % "
               f"| {100 * true:+.2f} % | {100 * row['part']:.0f} % | {row['speed_up']:.1f} |" + ("" if row["within"] else " outside"),
               flush=True)
 
@@ -285,11 +335,16 @@ def main():
     p.add_argument("--error", type=float, default=2)
     p.add_argument("--waves", type=float, default=30)
     p.add_argument("--only", action="append")
+    p.add_argument("--again", action="store_true")
+    p.add_argument("--runs", type=int, default=1)
     p.add_argument("--json")
     t = table(p.parse_args())
     print("| chip | launch | waves | cycles | estimate | bound | error | simulated | times less |\n|---|---|---|---|---|---|---|---|---|")
     for gpu in t.o.gpu or ["gtx1080", "v100", "h100"]:
-        for c in CASES:
+        for bytes_of_block, c in AGAIN if t.o.again else []:
+            if not t.o.only or c.name in t.o.only:
+                t.measure_again(c, gpu, bytes_of_block)
+        for c in [] if t.o.again else CASES:
             if (not t.o.only or c.name in t.o.only) and not (c.needs and gpu == "gtx1080"):
                 t.measure(c, gpu)
     t.finish()

@@ -7,6 +7,7 @@ namespace heddle::testbench {
 struct estimate {
   double value = 0;       // of all launches
   double half_width = 0;  // of its confidence interval
+  double within = 0;      // part of it that is due to launches of which not all blocks were simulated
   [[nodiscard]] double error() const { return value > 0 ? half_width / value : 0; }
 };
 

@@ -154,6 +154,48 @@ TEST_F(block_samples, are_not_taken_of_launches_beside_others) {
   }
 }
 
+// c = a + b, again, and a = b + c, with buffers of `size` L2s of 512 KiB in all.
+std::string repeated_launches(double size) {
+  const auto n = static_cast<unsigned>(size * (1 << 19) / 12 / 256);  // blocks
+  const std::string grid = std::to_string(n), threads_in_all = std::to_string(n * 256);
+  std::string buffers, launches;
+  for (const char* name : {"a", "b", "c"})
+    buffers += std::string(buffers.empty() ? "\"" : ", \"") + name + R"(": {"bytes": )" + std::to_string(n * 1024) +
+               R"(, "fill": "iotaf"})";
+  for (const char* names : {"abc", "abc", "bca"}) {
+    launches += std::string(launches.empty() ? "" : ", ") + R"({"kernel": "vector_add", "grid": [)" + grid +
+                R"(, 1, 1], "block": [256, 1, 1], "args": [)";
+    for (unsigned k = 0; k < 3; ++k) launches += std::string(R"({"buffer": ")") + names[k] + R"("}, )";
+    launches += R"({"s32": )" + threads_in_all + "}]}";
+  }
+  return R"({"module": ")" HEDDLE_WORKLOADS R"(/vector_add/vector_add.ptx", "buffers": {)" + buffers +
+         R"(}, "launches": [)" + launches + R"(], "outputs": [{"buffer": "a", "file": "a.bin"}]})";
+}
+
+// A launch finds data in the L2 of the launch before it, whose last blocks were not simulated.
+TEST_F(block_samples, of_launches_over_the_same_data_tell_their_cycles) {
+  unsigned stopped = 0, within = 0;
+  for (const double size : {0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0}) {
+    SCOPED_TRACE(size);
+    write("job.json", repeated_launches(size));
+    const words job = {"run", "job.json"}, chip = {"--set", "gpu.sm_count=1", "--set", "l2.size_bytes=524288"};
+    ASSERT_EQ(0, small(job, "whole.json", chip).code);
+    const std::string whole = content(place_ / "a.bin");
+    ASSERT_EQ(0, small(job, "part.json", joined(chip, {"--sample-blocks", "3"})).code);
+    EXPECT_TRUE(whole == content(place_ / "a.bin"));
+    for (std::size_t k = 0; k < 3; ++k) {
+      const json s = of_kernel("part.json", k).at("sampled");
+      if (s.at("simulated_blocks") == s.at("blocks")) continue;
+      const double cycles = of_kernel("whole.json", k).at("cycles"), estimate = s.at("cycles"), error = s.at("error");
+      ++stopped;
+      within += std::fabs(estimate - cycles) <= error * estimate + 0.5;
+      EXPECT_NEAR(estimate, cycles, 0.1 * cycles) << k << ' ' << s;
+    }
+  }
+  EXPECT_GE(stopped, 12u);
+  EXPECT_GE(within * 20, stopped * 19) << "of " << stopped;
+}
+
 // The last block writes outside the buffer.
 TEST_F(block_samples, fail_as_all_blocks_do) {
   words run = vector_add("c.bin");

@@ -106,6 +106,76 @@ TEST_F(samples, of_traces_estimate_what_all_launches_take) {
   EXPECT_NEAR(1, durations / whole["cycles"].get<double>(), 1e-9);
 }
 
+// Launches that are drawn are sampled within, too: their errors are part of the bound.
+TEST_F(samples, of_traces_may_be_sampled_within) {
+  const auto job = [&](unsigned blocks) {
+    const std::string n = std::to_string(blocks * 256), bytes = std::to_string(blocks * 1024);
+    write("job.json",
+          R"({"module": ")" HEDDLE_WORKLOADS R"(/vector_add/vector_add.ptx", "buffers": {"a": {"bytes": )" + bytes +
+              R"(, "fill": "iotaf"}, "b": {"bytes": )" + bytes + R"(}, "c": {"bytes": )" + bytes +
+              R"(}}, "launches": [{"kernel": "vector_add", "grid": [)" + std::to_string(blocks) +
+              R"(, 1, 1], "block": [256, 1, 1], "args": [{"buffer": "a"}, {"buffer": "b"}, {"buffer": "c"}, )"
+              R"({"s32": )" +
+              n + "}]}]}");
+    const auto o = heddle::test::run_program(
+        {HEDDLE_PROGRAM, "run", "job.json", "--quiet", "--record", "d" + std::to_string(blocks)}, {place_});
+    EXPECT_EQ(0, o.code) << o.err;
+    return fs::path("d" + std::to_string(blocks));
+  };
+  std::string list;
+  for (unsigned k = 0; k < 12; ++k) {
+    const fs::path folder = k < 2 ? job(k == 0 ? 1280 : 640) : fs::path(k % 2 == 0 ? "d1280" : "d640");
+    for (const auto& f : fs::directory_iterator(place_ / folder))
+      if (f.path().filename().string().find("kernel-") == 0) list += (folder / f.path().filename()).string() + "\n";
+  }
+  write("list.g", list);
+  const words chip = {"list.g", "--set", "gpu.sm_count=4", "--set", "l2.size_bytes=262144", "--error", "4"};
+  const auto with = [&](words more) {
+    more.insert(more.begin(), chip.begin(), chip.end());
+    const auto o = run(more);
+    ASSERT_EQ(0, o.code) << o.err;
+  };
+  with({"-o", "whole", "--json", "whole.json", "--least", "12"});
+  with({"-o", "part", "--json", "part.json", "--sample-blocks", "3"});
+  const json whole = read("whole.json")["estimate"], part = read("part.json")["estimate"];
+  EXPECT_FALSE(whole.contains("within"));
+  const double cycles = part["cycles"], low = part["low"], high = part["high"], within = part["within"];
+  EXPECT_LE(low, whole["cycles"].get<double>());
+  EXPECT_GE(high, whole["cycles"].get<double>());
+  // The launches of one kernel may all err to the same side, by what they say themselves.
+  const std::string table = heddle::test::content(place_ / "part/results.csv");
+  EXPECT_NE(std::string::npos, table.find("kernels.0.sampled.error"));
+  EXPECT_GT(within, 0.005 * cycles);
+  EXPECT_LE(within, 0.03 * cycles);
+  EXPECT_LE(high - cycles, 0.04 * cycles);
+  EXPECT_GE(high - cycles, within * (1 - 1e-9));
+  // The same from the folder, and from metrics of runs.
+  with({"-o", "part", "--json", "again.json", "--sample-blocks", "3"});
+  EXPECT_EQ(read("part.json"), read("again.json"));
+}
+
+// Errors of launches of one kernel are added, those of different kernels as independent ones.
+TEST_F(samples, add_the_errors_of_launches) {
+  write("d.csv", "kernel,duration\na,10\na,10\na,10\na,10\nb,30\nb,30\n");
+  json metrics = {{"kernels", json::array()}};
+  for (unsigned k = 0; k < 6; ++k) {
+    json of = {{"launch", k}, {"cycles", 100}};
+    of["sampled"] = {{"cycles", k < 4 ? 1000 : 3000}, {"error", k < 4 ? 0.02 : 0.01}};
+    metrics["kernels"].push_back(of);
+  }
+  write("m.json", metrics.dump());
+  const auto o = run({"d.csv", "--results", "m.json", "--json", "s.json"});
+  ASSERT_EQ(0, o.code) << o.err;
+  const json s = read("s.json");
+  EXPECT_EQ(10000, s["estimate"]["cycles"]);
+  EXPECT_NEAR(100, s["estimate"]["within"].get<double>(), 1e-6);  // sqrt(80^2 + 60^2)
+  EXPECT_NEAR(10100, s["estimate"]["high"].get<double>(), 1e-6);
+  for (const json& k : s["kernels"]) EXPECT_NEAR(k["name"] == "a" ? 80 : 60, k["within"].get<double>(), 1e-6);
+  // With 99 % confidence they are larger.
+  ASSERT_EQ(0, run({"d.csv", "--results", "m.json", "--json", "s.json", "--confidence", "99"}).code);
+  EXPECT_NEAR(131.4, read("s.json")["estimate"]["within"].get<double>(), 0.1);
+}
+
 // Metrics of a run of the launches that were drawn.
 TEST_F(samples, are_estimated_from_the_metrics_of_runs) {
   std::string csv = "kernel,duration\n";
