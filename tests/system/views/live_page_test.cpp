@@ -156,7 +156,7 @@ TEST_F(live_page, names_the_clients_of_launches) {
   do launches = got("/state")["launches"];
   while (launches.size() < 2);
   std::map<std::string, std::string> slices;  // by client
-  for (const json& l : launches) slices[l["client"]] = l["slice"];
+  for (const json& l : launches) slices[l["client"].get<std::string>()] = l["slice"].get<std::string>();
   EXPECT_EQ(slices, (std::map<std::string, std::string>{{"train", "left"}, {"infer", "right"}}));
   EXPECT_EQ(end(SIGINT), 130);
 }

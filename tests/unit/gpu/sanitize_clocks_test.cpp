@@ -209,7 +209,7 @@ TEST_F(sanitize_clocks, order_copies_by_their_end_alone) {
 }
 
 bool after(const host_work& later, const host_work& earlier) {
-  const auto known = later.before.find(earlier.stream);
+  const auto known = later.before.find(earlier.key);
   return known != later.before.end() && known->second >= earlier.number;
 }
 
