@@ -155,7 +155,7 @@ bool functional_executor::attempt(block& b) {
   const auto visited = [&] {
     const bool ended = visit(b);
     b.executed += executed_ - before;
-    if (ended && follower_ != nullptr) tell_lines(b);
+    if (ended && follower_ != nullptr) report_lines(b);
     most_of_block_ = std::max(most_of_block_, b.executed);
     return ended;
   };

@@ -54,7 +54,7 @@ class functional_executor {
   /// Executes the launch to its end, without its first clusters, as many as `from`; a block without a cluster is one.
   /// Clocks that programs read start at `cycle`, or where the last launch left them if that is later, and count one
   /// cycle per instruction. `follower` learns which lines of global memory each block accesses, its blocks numbered by
-  /// their clusters; null: nobody does.
+  /// their clusters; null: they are not recorded.
   outcome execute(const resident_launch& launch, std::uint64_t cycle, std::uint64_t from = 0,
                   line_follower* follower = nullptr);
 
@@ -160,7 +160,7 @@ class functional_executor {
   // Lines that blocks access (functional_lines.cpp)
   void note_lines(block& b, const warp& x, const functional_step& s, simt::lane_mask mask) const;
   void note_segment(block& b, const simt::bulk_request& r, const simt::bulk_segment& p) const;
-  void tell_lines(block& b);
+  void report_lines(block& b);
 
   // Reports to the watcher (functional_watch.cpp)
   simt::lane_mask watched(block& b, warp& x, functional_step& s, simt::lane_mask mask);

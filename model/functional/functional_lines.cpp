@@ -22,7 +22,7 @@ void functional_executor::note_segment(block& b, const simt::bulk_request& r, co
   b.lines.add(p.global, p.bytes, !writes ? line_use::reads : r.reduces ? line_use::changes : line_use::writes);
 }
 
-void functional_executor::tell_lines(block& b) {
+void functional_executor::report_lines(block& b) {
   const auto alone = memory_below_.below_alone();
   const std::uint64_t size = launch_->cluster_blocks();
   follower_->block_touched(b.cluster_number * size + (size > 1 ? b.context.cluster_rank : 0), b.lines.take());

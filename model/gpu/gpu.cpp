@@ -34,7 +34,7 @@ gpu::gpu(sc_core::sc_module_name name, const gpu_config& config, const gpu_block
   gpu_parts& p = *parts_;
   host_socket.bind(p.host);
   p.host.irq = &irq;
-  p.host.connect(*p.cwd);
+  p.host.connect(*p.cwd, p.sampled_l2);
   for (sm& s : p.sms) s.use(p.host);
   p.host.supervise(p);
   HEDDLE_HAS_PROCESS(gpu);

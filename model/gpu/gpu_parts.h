@@ -87,7 +87,6 @@ struct gpu_parts final : lookahead, host_supervisor, lost_write_observer, quiet_
         translators("translator"),
         sampled_l2(interconnect.map(), slices),
         bulk(c) {
-    host.connect(sampled_l2);
     sms.init(c.gpu.sm_count, [&](const char*, std::size_t i) {
       return new sm(numbered("sm", i).c_str(), core, config, static_cast<unsigned>(i), host.ranges());
     });

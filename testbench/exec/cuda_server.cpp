@@ -53,7 +53,6 @@ int cuda_server::serve(pid_t program) {
   descriptor ended(static_cast<int>(::syscall(SYS_pidfd_open, program, 0)));
   int status = 0;
   listening_socket::use_all_descriptors();
-  left_processes others;
   program_ = program;
   is_parent_ = true;
   for (;;) {
@@ -71,7 +70,7 @@ int cuda_server::serve(pid_t program) {
       ended = descriptor();
       drop_gone();
     }
-    if (program_ == 0 && clients_.empty() && (stop_signal_ != 0 || !others.may_call())) break;
+    if (program_ == 0 && clients_.empty() && (stop_signal_ != 0 || !left_processes_.may_call())) break;
     go_on();
   }
   finish();

@@ -17,6 +17,7 @@
 #include "testbench/exec/copy_window.h"
 #include "testbench/exec/cuda_session.h"
 #include "testbench/exec/pause_watch.h"
+#include "testbench/exec/remote_memory.h"
 #include "testbench/files/descriptor.h"
 #include "testbench/run/progress.h"
 #include "testbench/run/run_signals.h"
@@ -110,6 +111,7 @@ class cuda_server final : private functional_observer {
   std::function<std::unique_ptr<cuda_machine>()> make_;
   run_signals& signals_;
   listening_socket listener_;
+  left_processes left_processes_;  // before the program starts
   std::unique_ptr<cuda_machine> machine_;
   struct session_entry {
     std::uint64_t program = 0;  // exec() replaces the program of a process

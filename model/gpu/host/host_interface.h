@@ -50,12 +50,12 @@ class host_interface : public sc_core::sc_module,
 
   /// The device memory that kernels may access.
   [[nodiscard]] const address_ranges& ranges() const { return memory_.ranges(); }
-  void connect(grid_distributor& cwd) {
+  /// The L2 learns what blocks access that are executed without timing.
+  void connect(grid_distributor& cwd, sampled_l2& l2) {
     cwd_ = &cwd;
+    l2_ = &l2;
     blocks_.connect(cwd);
   }
-  /// The L2 learns what blocks access that are executed without timing.
-  void connect(sampled_l2& l2) { l2_ = &l2; }
   /// Large images bypass the L2 where it holds nothing of them.
   host_memory& memory() { return memory_; }
   /// Reports to `supervisor` from now on.

@@ -142,7 +142,8 @@ TEST(programs_of_others, take_memory_by_their_size) {
   const double none = peak(1), some = peak(5'000) - none, twice = peak(10'000) - none;
   EXPECT_LT(twice, 3 * some);
 #ifndef __SANITIZE_ADDRESS__
-  EXPECT_LT(twice, 10'000 * 4500.0);
+  // The first ones may find memory that building the chip has left.
+  EXPECT_LT(peak(20'000) - none - twice, 10'000 * 4500.0);
 #endif
 }
 

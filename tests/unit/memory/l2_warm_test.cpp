@@ -54,8 +54,8 @@ TEST_F(l2_slice_test, keeps_bytes_whose_lines_untimed_accesses_replace) {
   b.slice.end_warming();
   EXPECT_EQ(b.debug_read(4, 1), std::vector<std::uint8_t>{42});
   EXPECT_EQ(b.slice.counters().at(0).evictions, 0u);
-  b.sm.read(0, 0b0001, 500);
-  b.run(500);
+  b.sm.read(0, 0b0001, 300);
+  b.run(900);
   EXPECT_FALSE(b.memory.asked.empty()) << "it is no longer in the L2";
   b.check_done();
 }
