@@ -138,8 +138,7 @@ void report_functional_launches(const run_options& o, const host_queues& queues)
 bool write_results(const run_options& o, cuda_machine& m, const cuda_server& server, const std::string& name) {
   run_outcome outcome;
   machine& chip = m.chip;
-  if (server.failure().empty() && server.stop_signal() == 0 && !server.was_left_alone())
-    chip.run_for(sc_core::sc_time(1, sc_core::SC_MS));  // pending write-backs complete
+  if (server.failure().empty() && server.stop_signal() == 0 && !server.was_left_alone()) chip.drain();
   chip.chip().settle_accounts();
   chip.chip().check_invariants();
   outcome.failure = server.failure();

@@ -129,8 +129,7 @@ run_outcome job_runner::run() {
   const bool whole = outcome_.failure.empty() && outcome_.stop_signal == 0;
   if (whole) {
     warn_of_late_preemptions();
-    // Write-backs of the last launch complete; then nothing may be in flight in the GPU.
-    machine_.run_for(sc_core::sc_time(1, sc_core::SC_MS));
+    machine_.drain();
     invariant(gpu_.idle(), "the job has ended, but something is still in flight in the GPU");
   }
   progress_.clear_line();
@@ -196,11 +195,8 @@ void job_runner::simulate() {
   if (simulated_ >= limit() || outcome_.stop_signal != 0) advance_time();
 }
 
-// To the full number of cycles, wherever the last event was.
-void job_runner::advance_time() const {
-  const sc_core::sc_time end = clock_.time_of(simulated_);
-  if (end > sc_core::sc_time_stamp()) sc_core::sc_start(end - sc_core::sc_time_stamp(), sc_core::SC_RUN_TO_TIME);
-}
+// To the full number of cycles.
+void job_runner::advance_time() const { machine::advance_time(clock_.time_of(simulated_)); }
 
 std::uint64_t job_runner::limit() const {
   return options_.max_cycles ? std::min(options_.max_cycles, clock_.last()) : clock_.last();
@@ -248,8 +244,9 @@ bool job_runner::reach_step() {
 
 bool job_runner::reach(std::uint64_t cycle) {
   signal_watch_.listens = false;
-  // The page of the run may pause it on the way.
-  while (!machine_.run_for(clock_.time_of(cycle) - sc_core::sc_time_stamp()) && !program_.ended()) continue;
+  // Its page may interrupt it on the way, or pause it there, with all SMs in step.
+  while (!machine_.run_for(clock_.time_of(cycle) - sc_core::sc_time_stamp()) && !program_.ended())
+    if (machine_.is_paused()) cycle = std::min<std::uint64_t>(cycle, machine_.bring_into_step());
   signal_watch_.listens = true;
   if (!program_.ended()) simulated_ = cycle;
   return !program_.ended();
@@ -284,6 +281,7 @@ void job_runner::attempt_checkpoint() {
 
 // The run continues even if the snapshot fails.
 void job_runner::write_snapshot() {
+  advance_time();
   run_metrics m =
       machine_.metrics_so_far(program_.positions(), [this](const std::string& file) { return source(file); });
   m.cut_cycle = simulated_;

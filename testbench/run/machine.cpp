@@ -177,10 +177,16 @@ bool machine::run_for(const sc_core::sc_time& duration) {
       reached = until;
     }
     const bool is_idle = !sc_core::sc_pending_activity();
+    if (reached >= stop && !is_idle) advance_time(stop);
     if (reached >= stop || is_idle) page_->between_cycles(reached >= stop ? stop_cycle : gpu_.cycle());
     if (reached >= end || is_idle) return true;
     if (run_signals::pending()) return false;
   }
+}
+
+void machine::drain() {
+  const sc_core::sc_time end = sc_core::sc_time_stamp() + sc_core::sc_time(1, sc_core::SC_MS);
+  while (!simulate_until(end)) continue;
 }
 
 bool machine::simulate_until(const sc_core::sc_time& end) {
@@ -194,6 +200,10 @@ bool machine::simulate_until(const sc_core::sc_time& end) {
   cpu_seconds_ += cpu_seconds_now() - cpu;
   wall_seconds_ += wall_seconds_now() - wall;
   return !pause_request::take();
+}
+
+void machine::advance_time(const sc_core::sc_time& to) {
+  if (to > sc_core::sc_time_stamp()) sc_core::sc_start(to - sc_core::sc_time_stamp(), sc_core::SC_RUN_TO_TIME);
 }
 
 void machine::exchange(state_image& image) {

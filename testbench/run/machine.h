@@ -75,10 +75,15 @@ class machine {
   /// Simulates for `duration`, or until the simulation is paused or no activity is left. False: it is paused, and
   /// there is more to simulate in this time.
   bool run_for(const sc_core::sc_time& duration);
+  /// The host's program has ended: what is still in flight in the GPU, such as write-backs, completes, whatever is
+  /// asked of the page.
+  void drain();
+  /// Simulated time may stay at the last event before the time up to which was simulated. Nothing is due before `to`.
+  static void advance_time(const sc_core::sc_time& to);
+  /// By its page: it stays in the cycle that bring_into_step() returns.
+  [[nodiscard]] bool is_paused() const { return page_ != nullptr && page_->is_paused(); }
   /// A cycle, now or in the near future, in which all SMs are in step (gpu::bring_into_step).
-  [[nodiscard]] cycle_t bring_into_step() {
-    return page_ != nullptr && page_->is_paused() ? page_->cycle() : gpu_.bring_into_step();
-  }
+  [[nodiscard]] cycle_t bring_into_step() { return is_paused() ? page_->cycle() : gpu_.bring_into_step(); }
   /// The state of GPU, driver and metrics, as gpu::exchange().
   void exchange(state_image& image);
   /// The metrics of a running simulation up to now, and of a finished one. `positions`: the position of each launch in

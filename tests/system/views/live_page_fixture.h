@@ -190,6 +190,7 @@ class live_page : public ::testing::Test {
       throw std::runtime_error("the run has ended: " + said);
     }
   }
+  void serve_and_pause_before(std::uint64_t cycle);
   /// The exit code; `number`: a signal before.
   int end(int number = 0) {
     if (child_ <= 0) return -1;
