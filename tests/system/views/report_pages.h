@@ -115,10 +115,17 @@ class report_pages : public ::testing::Test {
     for (const bool dark : {true, false})
       for (const unsigned width : {400u, 1600u}) {
         chromium->change(width, dark);
+        EXPECT_EQ(theme(dark), true) << name << " " << width << (dark ? " dark" : " light");
         EXPECT_EQ(value(faults), json::array()) << name << " " << width << (dark ? " dark" : " light");
         EXPECT_EQ(chromium->complaints(), std::vector<std::string>());
-        EXPECT_EQ(value("document.documentElement.dataset.theme"), dark ? "dark" : "light");
       }
+  }
+  /// Waits until the page has the theme: a busy browser tells it late that the system's has changed.
+  static json theme(bool dark) {
+    return value(std::string("new Promise((done) => { const look = (left) => document.documentElement.dataset.theme "
+                             "=== '") +
+                 (dark ? "dark" : "light") +
+                 "' ? done(true) : left === 0 ? done(false) : setTimeout(look, 20, left - 1); look(1500); })");
   }
   /// The texts in a chart.
   static json texts(const std::string& chart) {
