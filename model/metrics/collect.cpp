@@ -79,7 +79,7 @@ void fill_instructions(kernel_metrics& k, const issue_totals& c) {
 
 // Causes of warp slots that the launch left empty, as counted by the SMs; docs/use/metrics.md defines each cause.
 void fill_lost_occupancy(kernel_metrics& k, const gpu& g, const resident_launch& l, std::uint64_t blocks_simulated) {
-  const double full = static_cast<double>(g.sm_count()) * k.blocks_per_sm;
+  const double full = static_cast<double>(k.client_sms) * k.blocks_per_sm;
   const double block_warps = l.warps_per_block();
   const double blocks = static_cast<double>(blocks_simulated), last_wave = std::fmod(blocks, full);
   double ended = 0, latency = 0, others = 0, empty = 0, never = 0, block_cycles = 0, active = 0;
@@ -127,11 +127,12 @@ void fill_occupancy_over_time(kernel_metrics& k, const gpu& g, std::uint32_t lau
   }
 }
 
-void fill_shape(kernel_metrics& k, const resident_launch& l) {
+void fill_shape(kernel_metrics& k, const gpu& g, const resident_launch& l) {
   k.name = l.program->kernel;
   k.launch = l.launch_id;
   k.stream = l.stream;
   k.client = l.client;
+  k.client_sms = sms_of(g.config(), {l.client_sms, l.partition});
   const simt::dim3 dims[2] = {l.grid, l.block};
   std::uint32_t* to[2] = {k.grid, k.block};
   for (unsigned i = 0; i < 2; ++i) {
@@ -144,7 +145,7 @@ void fill_shape(kernel_metrics& k, const resident_launch& l) {
 kernel_metrics kernel_of(const gpu& g, const grid_record& grid, energy_account& energy, program_texts* texts) {
   const resident_launch& l = *grid.launch;
   kernel_metrics k;
-  fill_shape(k, l);
+  fill_shape(k, g, l);
   k.registers_per_thread = l.program->registers;
   k.shared_bytes_per_block = l.shared_bytes;
   k.blocks = grid.blocks();
@@ -186,7 +187,7 @@ kernel_metrics kernel_of(const gpu& g, const grid_record& grid, energy_account& 
   k.metrics = profiler_metrics(s);
   k.memory = s.memory;
   k.busiest_atomic_unit = s.busiest_atomic_unit;
-  const std::uint64_t sms = std::min<std::uint64_t>(g.sm_count(), std::max<std::uint64_t>(k.blocks, 1));
+  const std::uint64_t sms = std::min<std::uint64_t>(k.client_sms, std::max<std::uint64_t>(k.blocks, 1));
   if (4 * s.busiest_sm * sms > 5 * s.issue.inst_executed) {
     k.busiest_sm = s.busiest_sm;
     k.longest_even_sm = s.longest_even_sm;

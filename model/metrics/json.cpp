@@ -144,7 +144,7 @@ void write_sampled(json_writer& w, const kernel_metrics& k) {
 void write_kernel(json_writer& w, const kernel_metrics& k, std::vector<part_joules>& parts) {
   w.begin_object();
   w.member("name", k.name).member("launch", k.launch).member("stream", k.stream);
-  if (!k.client_name.empty()) w.member("client", k.client_name);
+  if (!k.client_name.empty()) w.member("client", k.client_name).member("client_sms", k.client_sms);
   write_list(w, "grid", k.grid);
   write_list(w, "block", k.block);
   if (k.programmatic) w.member("programmatic", true).member("early_cycles", k.early_cycles);

@@ -175,6 +175,7 @@ struct kernel_metrics {
   std::uint32_t stream = 0;
   std::uint32_t client = 0;  // the process that shares the GPU with others, from 1 on; 0: none
   std::string client_name;
+  std::uint32_t client_sms = 0;  // on which its blocks may be at once: the GPU's without a client
   std::uint32_t grid[3] = {1, 1, 1};
   std::uint32_t block[3] = {1, 1, 1};
   std::uint32_t cluster[3] = {0, 0, 0};   // blocks of a thread block cluster; 0: neither launch nor kernel gave it
@@ -194,7 +195,7 @@ struct kernel_metrics {
   double theoretical_occupancy = 0;
   std::uint32_t blocks_per_sm = 0;
   std::vector<std::string> occupancy_limiters;
-  double waves = 0;  // blocks of the grid / blocks that the GPU can hold
+  double waves = 0;  // blocks of the grid / blocks that these SMs can hold
   std::uint64_t launch_cycles =
       0;  // from the doorbell, or from the end of the stream's previous launch, to start_cycle
   lost_occupancy lost;

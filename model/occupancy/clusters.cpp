@@ -8,6 +8,12 @@
 
 namespace heddle {
 
+unsigned sms_of(const gpu_config& config, const sm_share& share) {
+  const std::vector<unsigned> partitions = partitions_of_sms(config);
+  const auto all = static_cast<unsigned>(std::count(partitions.begin(), partitions.end(), share.partition));
+  return share.sms != 0 ? std::min<unsigned>(share.sms, all) : all;
+}
+
 // A share that is less than all SMs holds most clusters if it has those of few, large GPCs.
 std::uint64_t max_active_clusters(const gpu_config& config, unsigned blocks_per_sm, std::uint64_t cluster_blocks,
                                   const sm_share& share) {

@@ -24,6 +24,9 @@ struct sm_share {
   std::uint32_t partition = 0;  // of a divided GPU, from 1 on; 0: SMs of none
 };
 
+/// How many SMs that are at once.
+[[nodiscard]] unsigned sms_of(const gpu_config& config, const sm_share& share);
+
 /// How many clusters can be resident at one time, as CUDA's cudaOccupancyMaxActiveClusters answers: the blocks of a
 /// cluster lie in one GPC, and several may share an SM. `blocks_per_sm`: blocks that fit on an empty SM.
 [[nodiscard]] std::uint64_t max_active_clusters(const gpu_config& config, unsigned blocks_per_sm,

@@ -89,13 +89,20 @@ verdict bound_by_launch(const json& kernel) {
           {}};
 }
 
-verdict bound_by_parallelism(const json& kernel, const std::string& most_used) {
+// The mean share of the time in which the SMs that the kernel may use had warps of it.
+double used_sms(const json& kernel, const machine_parameters& m) {
+  const double used = number_at(kernel, {"metrics", "sm_efficiency"});
+  return has(kernel, {"client_sms"}) ? used * m.number("gpu.sm_count") / number_at(kernel, {"client_sms"}) : used;
+}
+
+verdict bound_by_parallelism(const json& kernel, const machine_parameters& m, const std::string& most_used) {
+  const std::string filled = has(kernel, {"client_sms"}) ? "its client's SMs" : "the GPU";
   return {"parallelism",
           "too few blocks",
-          "Bound by parallelism: too few blocks for this GPU",
-          {fmt::format(
-               "SMs held warps of the kernel for {} of its time; its grid is {:.2f} waves (one wave fills the GPU).",
-               percent(number_at(kernel, {"metrics", "sm_efficiency"})), number_at(kernel, {"waves"})),
+          "Bound by parallelism: too few blocks for " + (filled == "the GPU" ? "this GPU" : filled),
+          {fmt::format("{} held warps of the kernel for {} of its time; its grid is {:.2f} waves (one wave fills {}).",
+                       filled == "the GPU" ? "SMs" : "The client's SMs", percent(used_sms(kernel, m)),
+                       number_at(kernel, {"waves"}), filled),
            "More and smaller blocks help, not more SMs.", most_used + "."},
           {}};
 }
@@ -138,9 +145,9 @@ verdict judge(const json& kernel, const machine_parameters& m) {
     v.changes = pick({changes_for_launch(m), of_waits});
     return v;
   }
-  const bool few_blocks = number_at(kernel, {"metrics", "sm_efficiency"}) < few_sms ||
-                          (has(kernel, {"waves"}) && number_at(kernel, {"waves"}) < few_waves);
-  verdict v = few_blocks ? bound_by_parallelism(kernel, most_used) : bound_by_latency(kernel, m, waiting, most_used);
+  const bool few_blocks =
+      used_sms(kernel, m) < few_sms || (has(kernel, {"waves"}) && number_at(kernel, {"waves"}) < few_waves);
+  verdict v = few_blocks ? bound_by_parallelism(kernel, m, most_used) : bound_by_latency(kernel, m, waiting, most_used);
   v.changes = pick({of_waits});
   return v;
 }

@@ -258,6 +258,12 @@ TEST(clients, of_slices_are_on_their_sms) {
   unsigned used = 0;
   for (const json& sm : r.metrics["sms"]) used += sm["blocks"] != 0;
   EXPECT_EQ(used, 28 + 56);
+  // A wave fills the slice.
+  for (const json& k : r.metrics["kernels"]) {
+    EXPECT_EQ(k["client_sms"], k["client"] == "a" ? 28 : 56);
+    EXPECT_DOUBLE_EQ(k["waves"].get<double>() * k["client_sms"].get<double>() * k["blocks_per_sm"].get<double>(),
+                     k["blocks"].get<double>());
+  }
 }
 
 TEST(clients, are_compared_with_their_run_alone) {

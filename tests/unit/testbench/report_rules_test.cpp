@@ -262,6 +262,10 @@ TEST(report_rules, short_kernels_and_small_grids_are_bound_by_themselves) {
   json idle = kernel();
   idle["metrics"]["sm_efficiency"] = 0.5;
   EXPECT_EQ(judged(idle).at(0), "parallelism");
+  idle["client_sms"] = 8;  // of ten
+  EXPECT_EQ(judged(idle).at(0), "latency");
+  idle["client_sms"] = 9;
+  EXPECT_EQ(judged(idle).at(0), "parallelism");
   EXPECT_EQ(judged(kernel({{"metrics", {{"inst_executed", 0}}}})), (answer{"nothing", ""}));
   // Files of older versions do not contain the number of waves.
   json old = kernel();
