@@ -259,10 +259,12 @@ std::uint64_t block_sampler::needless(std::uint64_t dispatched) const {
   return half_width(*s, batches, s->later(s->instruction_trend, batches)) <= allowed ? rest : 0;
 }
 
-block_sample block_sampler::estimate(std::uint64_t left_out, const executed_blocks& rest, cycle_t cycles) const {
+block_sample block_sampler::estimate(std::uint64_t left_out, const executed_blocks& rest, cycle_t cycles,
+                                     bool after_others) const {
   block_sample e;
   e.simulated_blocks = blocks_ - left_out;
   e.cycles = static_cast<double>(cycles);
+  if (after_others) e.error = least_share * error_;
   if (left_out == 0) return e;
   const std::optional<steady_state> s = find_steady_state();
   if (!s) return e;

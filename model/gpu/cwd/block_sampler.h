@@ -34,10 +34,14 @@ class block_sampler {
   /// How many blocks, the last ones, need not be simulated, as far as it is known now: a multiple of `wave`, so that
   /// the last wave is as full as without them. 0: none. `dispatched`: blocks that are simulated in any case.
   [[nodiscard]] std::uint64_t needless(std::uint64_t dispatched) const;
+  [[nodiscard]] std::uint64_t wave() const { return wave_; }
   /// From now on the SMs run empty, or all blocks are simulated: no end counts any more.
   void close() { open_ = false; }
   /// Of the launch whose last `left_out` blocks have executed `rest`. It took `cycles` without them.
-  [[nodiscard]] block_sample estimate(std::uint64_t left_out, const executed_blocks& rest, cycle_t cycles) const;
+  /// `after_others`: of an earlier launch, too, blocks were left out, so that this one began in about the state that
+  /// it would have found.
+  [[nodiscard]] block_sample estimate(std::uint64_t left_out, const executed_blocks& rest, cycle_t cycles,
+                                      bool after_others) const;
 
  private:
   struct batch {

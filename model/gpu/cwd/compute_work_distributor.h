@@ -222,7 +222,8 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   std::vector<std::uint32_t> terminated_;                          // launches that have not ended yet
   double sample_error_ = 0;                                        // 0: all blocks are simulated
   sampled_cache* sampled_l2_ = nullptr;
-  const bool may_be_early_;  // the chip has launches that begin before the end of the launch before
+  bool has_left_out_ = false;  // blocks of a launch that has ended
+  const bool may_be_early_;    // the chip has launches that begin before the end of the launch before
   unsigned early_grids_ = 0;
   unsigned with_runtime_ = 0;  // unfinished grids whose programs call the device runtime, whose state all SMs share
 };

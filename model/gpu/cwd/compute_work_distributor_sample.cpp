@@ -45,7 +45,8 @@ bool compute_work_distributor::end_left_out(grid_record& g, cycle_t cycle) {
   if (g.left_out != 0 && !g.terminated) rest = observer_.execute_left_out(g);
   if (!rest) return false;
   g.next_block.reset();
-  g.sample = g.sampler->estimate(g.left_out, *rest, cycle - g.start_cycle);
+  g.sample = g.sampler->estimate(g.left_out, *rest, cycle - g.start_cycle, has_left_out_);
+  has_left_out_ |= g.left_out != 0;
   if (g.left_out == 0) return true;
   // Launches of other streams have waited: their launch latency begins now.
   for (const auto& [stream, launches] : front_of(g).streams)

@@ -18,10 +18,12 @@ cache_use sampled_l2::use_now() const {
   return all;
 }
 
-void sampled_l2::begin_untimed(std::uint64_t first) {
+void sampled_l2::begin_untimed(std::uint64_t first, std::uint64_t together) {
   next_ = first;
   missed_ = 0;
   waiting_.clear();
+  due_.assign(static_cast<std::size_t>(together), {});
+  step_ = 0;
 }
 
 void sampled_l2::block_touched(std::uint64_t block, std::vector<line_touch> lines) {
@@ -29,18 +31,28 @@ void sampled_l2::block_touched(std::uint64_t block, std::vector<line_touch> line
     waiting_.emplace(block, std::move(lines));
     return;
   }
-  warm(lines);
+  begin_block(lines);
   ++next_;
   for (auto w = waiting_.begin(); w != waiting_.end() && w->first == next_; w = waiting_.erase(w), ++next_)
-    warm(w->second);
+    begin_block(w->second);
 }
 
-void sampled_l2::warm(const std::vector<line_touch>& lines) {
-  for (const line_touch& t : lines) missed_ += slices_[map_.slice_of(t.line)].warm(t);
+void sampled_l2::begin_block(const std::vector<line_touch>& lines) {
+  const std::size_t steps = due_.size();
+  for (std::size_t n = 0; n < lines.size(); ++n) due_[(step_ + n * steps / lines.size()) % steps].push_back(lines[n]);
+  end_step();
+}
+
+void sampled_l2::end_step() {
+  for (const line_touch& t : due_[step_]) missed_ += slices_[map_.slice_of(t.line)].warm(t);
+  due_[step_].clear();
+  step_ = (step_ + 1) % due_.size();
 }
 
 std::uint64_t sampled_l2::end_untimed() {
   waiting_.clear();
+  for (std::size_t n = 0; n < due_.size(); ++n) end_step();
+  due_.clear();
   for (l2_cache& s : slices_) s.end_warming();
   return missed_;
 }

@@ -13,27 +13,32 @@
 namespace heddle {
 
 /// The L2 of launches of which blocks are left out. Tells how much of it a launch has touched, and brings the lines
-/// into it that blocks access without timing, in the order of the blocks, whatever the order of their ends. So the next
-/// launch finds about what it would find after a launch that is simulated whole.
+/// into it that blocks access without timing, whatever the order of their ends: as if as many blocks as the GPU holds
+/// were under way at any time, of which each is a little ahead of the next. So the next launch finds about what it
+/// would find after a launch that is simulated whole.
 class sampled_l2 final : public sampled_cache, public line_follower {
  public:
   sampled_l2(const address_map& map, sc_core::sc_vector<l2_cache>& slices) : map_(map), slices_(slices) {}
 
   void launch_begins() override;
   [[nodiscard]] cache_use use_now() const override;
-  /// From now on blocks access it without timing, number `first` first.
-  void begin_untimed(std::uint64_t first);
+  /// From now on blocks access it without timing, number `first` first, of which the GPU holds `together`.
+  void begin_untimed(std::uint64_t first, std::uint64_t together);
   void block_touched(std::uint64_t block, std::vector<line_touch> lines) override;
   /// All blocks have ended, and the memory holds what they wrote. Returns how many sectors they missed.
   std::uint64_t end_untimed();
 
  private:
-  void warm(const std::vector<line_touch>& lines);
+  void begin_block(const std::vector<line_touch>& lines);
+  void end_step();
 
   const address_map& map_;
   sc_core::sc_vector<l2_cache>& slices_;
   std::uint64_t next_ = 0;                                    // block
   std::map<std::uint64_t, std::vector<line_touch>> waiting_;  // of blocks behind it
+  // In each step a block begins, and each of those under way does its part of them all: what is due, from `step_` on.
+  std::vector<std::vector<line_touch>> due_;
+  std::size_t step_ = 0;
   std::uint64_t missed_ = 0;
 };
 

@@ -6,6 +6,7 @@
 
 #include "heddle/config/error.h"
 #include "heddle/frontend/sass_trace/replay/trace_recording.h"
+#include "heddle/gpu/cwd/block_sampler.h"
 #include "heddle/gpu/host/host_interface.h"
 #include "heddle/gpu/host/launch_check.h"
 #include "heddle/sanitize/sanitizer.h"
@@ -153,7 +154,7 @@ std::uint64_t host_interface::execute_functionally(const launch_descriptor& d) {
 
 // No block is in flight, and the stores of all are in memory. The next launch may begin at once.
 std::optional<executed_blocks> host_interface::execute_left_out(const grid_record& grid) {
-  l2_->begin_untimed(grid.dispatched);
+  l2_->begin_untimed(grid.dispatched, grid.sampler->wave());
   if (grid.launch->recorded()) {
     executed_blocks rest = blocks_.skip(grid, *l2_);
     rest.missed_sectors = l2_->end_untimed();

@@ -196,6 +196,32 @@ TEST_F(block_samples, of_launches_over_the_same_data_tell_their_cycles) {
   EXPECT_GE(within * 20, stopped * 19) << "of " << stopped;
 }
 
+// Reads and writes of the blocks that were left out are as far apart as those of simulated ones, so that the next
+// launch, which is too short for leaving out any, evicts clean and dirty lines in turn as after a whole launch.
+TEST_F(block_samples, leave_lines_in_the_order_of_blocks_beside_each_other) {
+  const auto launch = [](unsigned n) {
+    return R"({"kernel": "scan_blocks", "grid": [)" + std::to_string(n) +
+           R"(, 1, 1], "block": [256, 1, 1], "args": [{"buffer": "i"}, {"buffer": "o"}, {"buffer": "t"}, {"s32": )" +
+           std::to_string(n * 256) + "}]}";
+  };
+  write("job.json", R"({"module": ")" HEDDLE_WORKLOADS R"(/scan/scan.ptx", "buffers": {"i": {"bytes": 2097152, )"
+                    R"("fill": "random:7"}, "o": {"bytes": 2097152}, "t": {"bytes": 8192}}, "launches": [)" +
+                        launch(2048) + ", " + launch(320) + "]}");
+  const auto run = [this](const std::string& file, const words& more) {
+    return heddle(joined({"run", "job.json", "--gpu", "a100", "--set", "gpu.sm_count=4", "--set", "gpu.gpc_count=1",
+                          "--set", "memory.channels=4", "--set", "l2.size_bytes=1048576", "--quiet", "--metrics", file},
+                         more));
+  };
+  ASSERT_EQ(0, run("whole.json", {}).code);
+  ASSERT_EQ(0, run("part.json", {"--sample-blocks", "3"}).code);
+  EXPECT_LT(of_kernel("part.json").at("sampled").at("simulated_blocks"), 1536);
+  const json second = of_kernel("part.json", 1);
+  EXPECT_EQ(320, second.at("sampled").at("simulated_blocks"));
+  EXPECT_EQ(0.015, second.at("sampled").at("error"));
+  const double cycles = of_kernel("whole.json", 1).at("cycles");
+  EXPECT_NEAR(cycles, second.at("cycles").get<double>(), 0.015 * cycles);
+}
+
 // The last block writes outside the buffer.
 TEST_F(block_samples, fail_as_all_blocks_do) {
   words run = vector_add("c.bin");

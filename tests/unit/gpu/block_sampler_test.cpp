@@ -60,7 +60,7 @@ outcome run(const std::vector<block>& blocks, std::uint64_t wave, block_sampler*
     rest.instructions += blocks[k].instructions;
     rest.most = std::max(rest.most, blocks[k].instructions);
   }
-  if (sampler != nullptr) o.sample = sampler->estimate(o.left_out, rest, o.cycles);
+  if (sampler != nullptr) o.sample = sampler->estimate(o.left_out, rest, o.cycles, false);
   return o;
 }
 
@@ -95,6 +95,13 @@ series launches(
 
 cycle_t varied(double cycles, double deviation, std::mt19937& random) {
   return static_cast<cycle_t>(std::lround(cycles * std::lognormal_distribution<double>(0, deviation)(random)));
+}
+
+TEST(block_sampler, doubts_whole_launches_behind_others_that_were_not) {
+  block_sampler sampler(0.02, 4000, 40, [] { return full; });
+  EXPECT_EQ(0, sampler.estimate(0, {}, 12345, false).error);
+  EXPECT_EQ(0.01, sampler.estimate(0, {}, 12345, true).error);
+  EXPECT_EQ(12345, sampler.estimate(0, {}, 12345, true).cycles);
 }
 
 TEST(block_sampler, stops_at_equal_blocks_soon) {
