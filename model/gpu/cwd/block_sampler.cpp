@@ -22,7 +22,6 @@ constexpr double usual_doubt = 0.5;
 constexpr double most_correlation = 0.95;
 constexpr double full_cache = 0.97;  // that it is full: sets fill one after another
 constexpr double normal_quantile = 1.959964;
-constexpr double least_share = 0.5;  // of the error that is asked for: slow changes do not show in few batches
 // By how many percent blocks take longer that miss 1 % more of their sectors in the L2: 0 to 1.
 constexpr double missing_costs = 0.5;
 constexpr double most_missing = 2;             // more than that many times as many count as that
@@ -259,15 +258,21 @@ std::uint64_t block_sampler::needless(std::uint64_t dispatched) const {
   return half_width(*s, batches, s->later(s->instruction_trend, batches)) <= allowed ? rest : 0;
 }
 
+// From another state, the batches are others, too: half of the interval of the difference of two such launches.
+double block_sampler::another_run(const steady_state& s, std::uint64_t blocks) const {
+  const double batches = static_cast<double>(blocks) / static_cast<double>(batch_blocks_);
+  return s.student * s.cycles * s.deviation * std::sqrt(2 * batches * s.batches);
+}
+
 block_sample block_sampler::estimate(std::uint64_t left_out, const executed_blocks& rest, cycle_t cycles,
                                      bool after_others) const {
   block_sample e;
   e.simulated_blocks = blocks_ - left_out;
   e.cycles = static_cast<double>(cycles);
-  if (after_others) e.error = least_share * error_;
-  if (left_out == 0) return e;
   const std::optional<steady_state> s = find_steady_state();
-  if (!s) return e;
+  const double others = after_others && s ? another_run(*s, e.simulated_blocks) : 0;
+  if (after_others) e.error = std::max(error_, others / e.cycles);
+  if (left_out == 0 || !s) return e;
   const double batches = static_cast<double>(left_out) / static_cast<double>(batch_blocks_);
   const double more =
       s->instructions > 0 ? static_cast<double>(rest.instructions) / (batches * s->instructions) - 1 : 0;
@@ -278,7 +283,7 @@ block_sample block_sampler::estimate(std::uint64_t left_out, const executed_bloc
   if (rest.most > most_instructions_)
     half += static_cast<double>(longest_) *
             (static_cast<double>(rest.most) / static_cast<double>(std::max<std::uint64_t>(most_instructions_, 1)) - 1);
-  e.error = std::max(least_share * error_, half / e.cycles);
+  e.error = std::max(error_, std::hypot(half, others) / e.cycles);  // slow changes do not show in few batches
   e.steady_from = wave_ + s->first * batch_blocks_;
   return e;
 }

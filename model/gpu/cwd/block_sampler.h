@@ -19,7 +19,7 @@ namespace heddle {
 /// others as many as MSER says (White, Simulation 69(6), 1997). The mean time of the others has the confidence interval
 /// of batch means, wider if neighbours are alike; there must be no trend (Mann, Econometrica 13, 1945). The auxiliary
 /// variable of a regression estimator is the number of executed instructions (Cochran, Sampling Techniques, 7.1). The
-/// error is never said to be less than half of what is asked for.
+/// error is never said to be less than what is asked for.
 ///
 /// As long as the L2 has lines that the launch has not touched, it evicts what others have left, or nothing. So where
 /// the launch touches all, only batches count that begin when it has. What the other blocks miss in the L2 is known
@@ -80,6 +80,7 @@ class block_sampler {
   /// relative to them.
   [[nodiscard]] static double half_width(const steady_state& s, double batches, double more);
 
+  [[nodiscard]] double another_run(const steady_state& s, std::uint64_t blocks) const;
   [[nodiscard]] static double missed_more(const steady_state& s, double batches, double missed);
 
   const double error_;

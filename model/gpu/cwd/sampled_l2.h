@@ -14,8 +14,8 @@ namespace heddle {
 
 /// The L2 of launches of which blocks are left out. Tells how much of it a launch has touched, and brings the lines
 /// into it that blocks access without timing, whatever the order of their ends: as if as many blocks as the GPU holds
-/// were under way at any time, of which each is a little ahead of the next. So the next launch finds about what it
-/// would find after a launch that is simulated whole.
+/// were resident at any time, each a little ahead of the next. So the next launch finds about what it would find after
+/// a launch that is simulated whole.
 class sampled_l2 final : public sampled_cache, public line_follower {
  public:
   sampled_l2(const address_map& map, sc_core::sc_vector<l2_cache>& slices) : map_(map), slices_(slices) {}
@@ -36,9 +36,9 @@ class sampled_l2 final : public sampled_cache, public line_follower {
   sc_core::sc_vector<l2_cache>& slices_;
   std::uint64_t next_ = 0;                                    // block
   std::map<std::uint64_t, std::vector<line_touch>> waiting_;  // of blocks behind it
-  // In each step a block begins, and each of those under way does its part of them all: what is due, from `step_` on.
+  // In each step a block begins, and each resident one makes an equal part of its accesses. What is due, in a ring.
   std::vector<std::vector<line_touch>> due_;
-  std::size_t step_ = 0;
+  std::size_t step_ = 0;  // the present one
   std::uint64_t missed_ = 0;
 };
 

@@ -2,6 +2,7 @@
 // --sample-blocks: launches of which only some blocks are simulated.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <string>
 
 #include "tests/system/record/record_fixture.h"
@@ -154,9 +155,9 @@ TEST_F(block_samples, are_not_taken_of_launches_beside_others) {
   }
 }
 
-// c = a + b, again, and a = b + c, with buffers of `size` L2s of 512 KiB in all.
-std::string repeated_launches(double size) {
-  const auto n = static_cast<unsigned>(size * (1 << 19) / 12 / 256);  // blocks
+// c = a + b, again, and a = b + c, with buffers of `bytes` in all.
+std::string repeated_launches(double bytes) {
+  const auto n = static_cast<unsigned>(bytes / 12 / 256);  // blocks
   const std::string grid = std::to_string(n), threads_in_all = std::to_string(n * 256);
   std::string buffers, launches;
   for (const char* name : {"a", "b", "c"})
@@ -175,13 +176,19 @@ std::string repeated_launches(double size) {
 // A launch finds data in the L2 of the launch before it, whose last blocks were not simulated.
 TEST_F(block_samples, of_launches_over_the_same_data_tell_their_cycles) {
   unsigned stopped = 0, within = 0;
-  for (const double size : {0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0}) {
-    SCOPED_TRACE(size);
-    write("job.json", repeated_launches(size));
-    const words job = {"run", "job.json"}, chip = {"--set", "gpu.sm_count=1", "--set", "l2.size_bytes=524288"};
+  constexpr double sizes[] = {0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0};
+  for (unsigned n = 0; n < 2 * std::size(sizes); ++n) {
+    const bool larger = n >= std::size(sizes);
+    const double size = sizes[n % std::size(sizes)];
+    SCOPED_TRACE(std::to_string(size) + (larger ? " of 1 MiB" : " of 512 KiB"));
+    write("job.json", repeated_launches(size * (larger ? 1 << 20 : 1 << 19)));
+    const words job = {"run", "job.json"};
+    const words chip =
+        larger ? words{"--set", "gpu.sm_count=2", "--set", "memory.channels=2", "--set", "l2.size_bytes=1048576"}
+               : words{"--set", "gpu.sm_count=1", "--set", "l2.size_bytes=524288"};
     ASSERT_EQ(0, small(job, "whole.json", chip).code);
     const std::string whole = content(place_ / "a.bin");
-    ASSERT_EQ(0, small(job, "part.json", joined(chip, {"--sample-blocks", "3"})).code);
+    ASSERT_EQ(0, small(job, "part.json", joined(chip, {"--sample-blocks", larger ? "2" : "3"})).code);
     EXPECT_TRUE(whole == content(place_ / "a.bin"));
     for (std::size_t k = 0; k < 3; ++k) {
       const json s = of_kernel("part.json", k).at("sampled");
@@ -192,7 +199,7 @@ TEST_F(block_samples, of_launches_over_the_same_data_tell_their_cycles) {
       EXPECT_NEAR(estimate, cycles, 0.1 * cycles) << k << ' ' << s;
     }
   }
-  EXPECT_GE(stopped, 12u);
+  EXPECT_GE(stopped, 24u);
   EXPECT_GE(within * 20, stopped * 19) << "of " << stopped;
 }
 
@@ -217,7 +224,7 @@ TEST_F(block_samples, leave_lines_in_the_order_of_blocks_beside_each_other) {
   EXPECT_LT(of_kernel("part.json").at("sampled").at("simulated_blocks"), 1536);
   const json second = of_kernel("part.json", 1);
   EXPECT_EQ(320, second.at("sampled").at("simulated_blocks"));
-  EXPECT_EQ(0.015, second.at("sampled").at("error"));
+  EXPECT_GE(second.at("sampled").at("error"), 0.03);
   const double cycles = of_kernel("whole.json", 1).at("cycles");
   EXPECT_NEAR(cycles, second.at("cycles").get<double>(), 0.015 * cycles);
 }
