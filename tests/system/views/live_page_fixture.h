@@ -176,6 +176,7 @@ class live_page : public ::testing::Test {
   /// Starts it and waits for the page's address.
   void serve(const words& arguments, words options = {"--serve-control"}) {
     options.insert(options.end(), {"--serve", "0"});
+    fs::remove(place_ / "stderr");  // an earlier run's names another port
     child_ = heddle::test::start_program(command(arguments, options), how());
     const std::string before = "heddle: the page of this run: http://127.0.0.1:";
     for (;; ::usleep(1000)) {
