@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -53,7 +54,8 @@ void break_point::take_condition(const std::string& text) {
   const bool three = static_cast<bool>(in >> path_ >> compare_ >> value) && !(in >> more);
   if (three) value_ = std::strtod(value.c_str(), &end);
   const char* const known[] = {"<", "<=", ">", ">=", "==", "!="};
-  if (!three || *end != '\0' || std::find(std::begin(known), std::end(known), compare_) == std::end(known))
+  if (!three || *end != '\0' || !std::isfinite(value_) ||
+      std::find(std::begin(known), std::end(known), compare_) == std::end(known))
     throw input_error("condition: expected METRIC COMPARISON NUMBER, as in 'kernels.0.metrics.ipc > 1.5'");
   if (const std::string wrong = wrong_metric_path(path_, {}); !wrong.empty())
     throw input_error("condition: " + path_ + ": " + wrong);

@@ -102,7 +102,7 @@ void live_page::control(const page_request& r, const page_server::reply& reply) 
         [this, b = break_point(r.parameters)]() mutable {
           if (b.what() == break_point::kind::cycle && b.cycle() <= now_)
             return text_answer(400, "cycle " + std::to_string(b.cycle()) + " has passed");
-          break_ = std::move(b);
+          if (may_pause_) break_ = std::move(b);
           return state();
         },
         reply);
@@ -184,13 +184,21 @@ void live_page::check_break() {
 }
 
 void live_page::pause(const std::string& why) {
+  if (!may_pause_) return;
   paused_ = true;
   why_ = why;
   step_end_ = never;
 }
 
+void live_page::pause_no_more() {
+  may_pause_ = paused_ = false;
+  break_.reset();
+  step_end_ = never;
+  go_on();
+}
+
 page_answer live_page::step(std::uint64_t cycles) {
-  step_end_ = now_ + std::max<std::uint64_t>(cycles, 1);
+  if (may_pause_) step_end_ = now_ + std::max<std::uint64_t>(cycles, 1);
   paused_ = false;
   return state();
 }

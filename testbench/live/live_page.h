@@ -59,6 +59,8 @@ class live_page final : private cycle_observer {
   [[nodiscard]] cycle_t cycle() const { return now_; }
   /// The run stays in this cycle.
   [[nodiscard]] bool is_paused() const { return paused_; }
+  /// The run is about to end in one of the next cycles: it is paused no more.
+  void pause_no_more();
   /// The run has ended: ends all connections.
   void end();
 
@@ -98,6 +100,7 @@ class live_page final : private cycle_observer {
   std::optional<break_point> break_;
   bool in_step_ = false;  // for a break at a line, or steps
   bool paused_ = false;
+  bool may_pause_ = true;
   bool line_issued_ = false;
   cycle_t after_line_ = 0;  // the cycle behind the one in which it issued
   std::string why_;         // it is paused

@@ -29,7 +29,7 @@ namespace net = boost::asio;
 using tcp = net::ip::tcp;
 using error_code = boost::system::error_code;
 
-constexpr std::size_t most_connections = 64;
+constexpr std::size_t most_connections = 64, most_events = 32;
 constexpr std::size_t most_header_bytes = 8192, most_body_bytes = 4096;
 constexpr std::chrono::seconds silence(30);  // of a browser that keeps a connection
 constexpr std::chrono::seconds event_interval(1);
@@ -133,7 +133,10 @@ class page_server::implementation {
     connection(implementation& server, tcp::socket socket) : server_(server), stream_(std::move(socket)) {
       ++server_.connections_;
     }
-    ~connection() { --server_.connections_; }
+    ~connection() {
+      --server_.connections_;
+      if (has_events_) --server_.events_;
+    }
 
     void read() {
       parser_.emplace();
@@ -173,6 +176,10 @@ class page_server::implementation {
     }
 
     void begin_events(page_request asked) {
+      if (server_.events_ == most_events)
+        return write(refusal(503, "there are " + std::to_string(most_events) + " of these already"), false);
+      ++server_.events_;
+      has_events_ = true;
       asked_ = std::move(asked);
       write_text(
           "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n"
@@ -204,6 +211,7 @@ class page_server::implementation {
     beast::flat_buffer buffer_{most_header_bytes + most_body_bytes};
     std::optional<http::request_parser<http::string_body>> parser_;
     std::optional<response> response_;
+    bool has_events_ = false;
     page_request asked_;  // of events
     std::string text_;
     net::steady_timer timer_{stream_.get_executor()};
@@ -226,7 +234,7 @@ class page_server::implementation {
 
   const std::string events_path_;
   const handler answer_;
-  std::size_t connections_ = 0;
+  std::size_t connections_ = 0, events_ = 0;
   net::io_context context_{1};
   tcp::acceptor acceptor_{context_};
   std::thread thread_;

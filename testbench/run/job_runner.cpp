@@ -259,6 +259,7 @@ void job_runner::answer_signals() {
   if (asked.snapshot) write_snapshot();
   if (asked.stop == SIGTERM && checkpoints_.wanted()) {
     checkpoints_.end_with(asked.stop);
+    machine_.pause_no_more();  // the state may not be one that can be described before a later cycle
     return attempt_checkpoint();
   }
   outcome_.stop_signal = asked.stop;

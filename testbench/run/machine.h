@@ -80,6 +80,10 @@ class machine {
   void drain();
   /// Simulated time may stay at the last event before the time up to which was simulated. Nothing is due before `to`.
   static void advance_time(const sc_core::sc_time& to);
+  /// By its page, if there is one.
+  void pause_no_more() {
+    if (page_ != nullptr) page_->pause_no_more();
+  }
   /// By its page: it stays in the cycle that bring_into_step() returns.
   [[nodiscard]] bool is_paused() const { return page_ != nullptr && page_->is_paused(); }
   /// A cycle, now or in the near future, in which all SMs are in step (gpu::bring_into_step).

@@ -13,6 +13,8 @@ namespace heddle::testbench {
 
 namespace {
 
+constexpr std::uint64_t most_index = 999'999'999;  // in a list
+
 // An example of a metrics file with an element of every kind.
 nlohmann::json make_example() {
   run_metrics m;
@@ -47,7 +49,8 @@ std::string wrong_metric_path(const std::string& path, const list_lengths& most)
     std::uint64_t index = 0;
     const bool number = at->is_array();
     if (number) {
-      if (!parse_unsigned(step, index)) return "expected a number, not '" + printable(step) + "'";
+      if (!parse_unsigned(step, index) || index > most_index || (step.size() > 1 && step[0] == '0'))
+        return "expected a number up to " + std::to_string(most_index) + ", not '" + printable(step) + "'";
       const auto limit = most.find(pattern);
       if (limit != most.end() && index >= limit->second)
         return "no point has '" + here + "." + printable(step) + "', " +

@@ -56,6 +56,10 @@ TEST_F(live_page, refuses_what_it_does_not_know) {
              {"POST /break?condition=cycles+%3E+many", own, 400},
              {"POST /break?condition=kernels.0.nothing+%3E+1", own, 400},
              {"POST /break?condition=kernels.0+%3E+1", own, 400},
+             {"POST /break?condition=kernels.18446744073709551615.cycles+%3E+1", own, 400},
+             {"POST /break?condition=kernels.99999999999999999999.cycles+%3E+1", own, 400},
+             {"POST /break?condition=kernels.007.cycles+%3E+1", own, 400},
+             {"POST /break?condition=cycles+%3E+nan", own, 400},
              {"POST /break?condition=kernels.0%0A.%00~2+%3E+1", own, 400}};
   for (const auto& one : all) {
     const answer a = ask(port_, one.what, one.headers);

@@ -205,6 +205,38 @@ TEST_F(live_page, answers_signals_between_steps) {
   EXPECT_EQ(end(SIGINT), 130);
 }
 
+// It goes on to a cycle whose state can be described.
+TEST_F(live_page, is_left_with_a_checkpoint_while_paused) {
+  const words arguments = job(300);
+  ASSERT_EQ(run(arguments).code, 0);
+  const json whole = metrics("m.json");
+  for (const char* place : {"cycle=5000", "line=k.ptx:17", "condition=kernels.0.cycles%20%3E%203000"}) {
+    SCOPED_TRACE(place);
+    fs::remove(place_ / "c");
+    serve(arguments, {"--serve-control", "--checkpoint", "c"});
+    order("/pause");
+    paused_at(place);
+    EXPECT_EQ(end(SIGTERM), 143);
+    ASSERT_TRUE(fs::exists(place_ / "c"));
+    ASSERT_EQ(run({"resume", "c", "--quiet", "--metrics", "m.json"}).code, 0);
+    EXPECT_TRUE(metrics("m.json") == whole);
+  }
+}
+
+// Connections that are left for other requests.
+TEST_F(live_page, streams_its_events_to_some) {
+  serve(job(100000));
+  std::vector<std::unique_ptr<line>> all;
+  for (unsigned k = 0; k < 40; ++k) {
+    all.push_back(std::make_unique<line>(port_));
+    all.back()->send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    const std::string text = all.back()->receive("\n\n");
+    EXPECT_EQ(answer_of(text).status, k < 32 ? 200 : 503) << k << " " << text;
+  }
+  EXPECT_EQ(get("/state").status, 200);
+  EXPECT_EQ(end(SIGINT), 130);
+}
+
 // ----- The page -----
 
 class live_page_in_a_browser : public live_page {
