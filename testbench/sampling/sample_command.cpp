@@ -59,6 +59,8 @@ class sample_run {
     list_ = read_launches(options_.workload, options_.compare);
     if (!options_.durations.empty()) add_durations(list_, options_.durations, options_.compare);
     find_layers(list_, options_.layers);
+    if (list_.has_streams)
+      message_log::warning("the launches are of several streams: their times are added, as if none overlapped");
     if (options_.wanted.least == 0) options_.wanted.least = list_.has_times ? least_with_times : least_without;
     if (!list_.has_times && options_.wanted.least < 2)
       throw input_error("--least: without durations two launches of a stratum are needed at least");

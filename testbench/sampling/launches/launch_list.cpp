@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <filesystem>
 #include <map>
+#include <set>
 
 #include "heddle/config/error.h"
 #include "heddle/config/message.h"
@@ -21,6 +23,7 @@ namespace heddle::testbench {
 namespace {
 
 constexpr std::array names = {"Name", "Kernel Name", "Kernel", "name", "kernel"};
+constexpr double longest_time = 1e18;
 constexpr std::array durations = {"Duration (ns)", "Duration", "gpu__time_duration.sum",
                                   "duration_ns",   "duration", "time"};
 // What may differ between launches of one kernel, in an export of a profiler.
@@ -49,6 +52,12 @@ bool parse_time(std::string text, double& time) {
   return parse_float(text, time) && std::isfinite(time);
 }
 
+// Profilers write units in the row behind the header.
+bool is_unit(const std::string& text) {
+  constexpr std::array units = {"ns", "us", "ms", "s", "nsecond", "usecond", "msecond", "second", "cycle", ""};
+  return std::find(units.begin(), units.end(), text) != units.end();
+}
+
 // A trace's name begins with its kernel's, and its size tells of its work: in steps of a twentieth.
 std::string work_of(const std::string& trace) {
   std::error_code none;
@@ -57,9 +66,10 @@ std::string work_of(const std::string& trace) {
   return none ? "" : std::to_string(std::lround(std::log(static_cast<double>(bytes) + 1) / std::log(step)));
 }
 
-listed_launch launch_of(const std::string& trace) {
+listed_launch launch_of(const std::string& trace, std::set<std::uint64_t>& streams) {
   sass_trace::line_reader reader(trace);
   const sass_trace::kernel_header h = sass_trace::read_header(reader);
+  streams.insert(h.stream);
   listed_launch l;
   l.name = h.name;
   l.shape = fmt::format("grid {}x{}x{}, block {}x{}x{}, {} registers, {} bytes, size {}, {}", h.grid[0], h.grid[1],
@@ -94,15 +104,14 @@ launch_list read_durations(const std::string& file, bool with_counters) {
     listed_launch l;
     l.name = row.at(name);
     if (l.name.empty() || begins(l.name, "[CUDA ")) continue;
-    // Profilers write units in the row after the header.
     if (!parse_time(row.at(duration), l.time)) {
-      if (&row == &table.rows.front()) continue;
+      if (&row == &table.rows.front() && is_unit(row.at(duration))) continue;
       throw input_error(table.place(row) + ": got '" + printable(row.at(duration)) + "' as the duration of '" +
                         printable(l.name) + "', expected a number");
     }
-    if (l.time <= 0)
+    if (l.time <= 0 || l.time > longest_time)
       throw input_error(table.place(row) + ": '" + printable(l.name) + "' took " + printable(row.at(duration)) +
-                        ", expected more than 0");
+                        ", expected more than 0, and at most 1e18");
     for (const char* column : shapes)
       if (const std::size_t k = table.column(column); k != csv_table::none) l.shape += " " + row.at(k);
     l.range = row.at(range);
@@ -118,12 +127,14 @@ launch_list read_launches(const std::string& file, bool with_counters) {
   launch_list list;
   list.file = file;
   std::map<std::string, listed_launch> known;  // a trace may be named again
+  std::set<std::uint64_t> streams;
   for (const sass_trace::list_command& c : sass_trace::read_kernels_list(file)) {
     if (c.what != sass_trace::list_command::kind::kernel) continue;
     auto& l = known[c.file];
-    if (l.trace.empty()) l = launch_of(c.file);
+    if (l.trace.empty()) l = launch_of(c.file, streams);
     list.launches.push_back(l);
   }
+  list.has_streams = streams.size() > 1;
   return list;
 }
 

@@ -25,6 +25,7 @@ struct launch_list {
   std::vector<listed_launch> launches;
   bool has_times = false;
   bool has_layers = false;
+  bool has_streams = false;  // more than one, as far as traces tell
   launch_counters counters;  // where they were read
 
   /// Of all launches.

@@ -198,10 +198,30 @@ TEST_F(samples, are_estimated_from_the_metrics_of_runs) {
   EXPECT_NE(std::string::npos, missing.err.find("is not in them, but was drawn")) << missing.err;
 }
 
+TEST_F(samples, of_several_streams_are_told_so) {
+  for (const char* stream : {"0", "7"})
+    write(std::string("k") + stream + ".traceg",
+          std::string("-kernel name = k\n-kernel id = 1\n-grid dim = (1,1,1)\n-block dim = (32,1,1)\n-shmem = 0\n"
+                      "-nregs = 32\n-binary version = 70\n-cuda stream id = ") +
+              stream +
+              "\n-shmem base_addr = 0x00007f5000000000\n-local mem base_addr = 0x00007f4e00000000\n"
+              "-nvbit version = 1.7\n-accelsim tracer version = 3\n\n#traces format = PC mask dest_num [reg_dests] "
+              "opcode src_num [reg_srcs] mem_width [adrrescompress?] [mem_addresses]\n\n#BEGIN_TB\n\n"
+              "thread block = 0,0,0\n\nwarp = 0\ninsts = 1\n0800 ffffffff 0 EXIT 0 0 \n\n#END_TB\n\n");
+  for (const char* other : {"k0", "k7"}) {
+    write("list.g", std::string("k0.traceg\nk0.traceg\nk0.traceg\n") + other + ".traceg\n");
+    const auto o = run({"list.g", "--dry-run"});
+    EXPECT_EQ(0, o.code) << o.err;
+    EXPECT_EQ(std::string(other) == "k7", o.err.find("of several streams") != std::string::npos) << o.err;
+  }
+}
+
 TEST_F(samples, are_refused_in_one_line) {
   write("d.csv", "kernel,duration\na,10\na,11\n");
   write("bad.csv", "kernel,duration\na,10\na,eleven\n");
   write("zero.csv", "kernel,duration\na,10\na,0\n");
+  write("first.csv", "kernel,duration\na,N/A\na,10\n");
+  write("long.csv", "kernel,duration\na,1e308\na,1e308\n");
   write("none.csv", "kernel,cycles\na,10\n");
   write("empty.csv", "kernel,duration\n");
   write("m.json", "[]");
@@ -214,6 +234,8 @@ TEST_F(samples, are_refused_in_one_line) {
       {{"absent.g"}, "absent.g"},
       {{"bad.csv"}, "bad.csv:3: got 'eleven' as the duration of 'a', expected a number"},
       {{"zero.csv"}, "zero.csv:3: 'a' took 0, expected more than 0"},
+      {{"first.csv"}, "first.csv:2: got 'N/A' as the duration of 'a', expected a number"},
+      {{"long.csv"}, "long.csv:2: 'a' took 1e308, expected more than 0, and at most 1e18"},
       {{"none.csv"}, "none.csv: no line names columns"},
       {{"empty.csv"}, "no launch is in it"},
       {{"d.csv", "--error", "0"}, "expected a percentage"},
