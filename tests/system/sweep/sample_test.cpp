@@ -198,7 +198,7 @@ TEST_F(samples, are_estimated_from_the_metrics_of_runs) {
   EXPECT_NE(std::string::npos, missing.err.find("is not in them, but was drawn")) << missing.err;
 }
 
-TEST_F(samples, of_several_streams_are_told_so) {
+TEST_F(samples, of_several_streams_get_a_warning) {
   for (const char* stream : {"0", "7"})
     write(std::string("k") + stream + ".traceg",
           std::string("-kernel name = k\n-kernel id = 1\n-grid dim = (1,1,1)\n-block dim = (32,1,1)\n-shmem = 0\n"
