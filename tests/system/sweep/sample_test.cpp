@@ -200,7 +200,7 @@ TEST_F(samples, are_estimated_from_the_metrics_of_runs) {
 
 TEST_F(samples, of_several_streams_get_a_warning) {
   for (const char* stream : {"0", "7"})
-    write(std::string("k") + stream + ".traceg",
+    write(std::string("kernel-") + stream + ".traceg",
           std::string("-kernel name = k\n-kernel id = 1\n-grid dim = (1,1,1)\n-block dim = (32,1,1)\n-shmem = 0\n"
                       "-nregs = 32\n-binary version = 70\n-cuda stream id = ") +
               stream +
@@ -208,11 +208,11 @@ TEST_F(samples, of_several_streams_get_a_warning) {
               "-nvbit version = 1.7\n-accelsim tracer version = 3\n\n#traces format = PC mask dest_num [reg_dests] "
               "opcode src_num [reg_srcs] mem_width [adrrescompress?] [mem_addresses]\n\n#BEGIN_TB\n\n"
               "thread block = 0,0,0\n\nwarp = 0\ninsts = 1\n0800 ffffffff 0 EXIT 0 0 \n\n#END_TB\n\n");
-  for (const char* other : {"k0", "k7"}) {
-    write("list.g", std::string("k0.traceg\nk0.traceg\nk0.traceg\n") + other + ".traceg\n");
+  for (const char* other : {"kernel-0", "kernel-7"}) {
+    write("list.g", std::string("kernel-0.traceg\nkernel-0.traceg\nkernel-0.traceg\n") + other + ".traceg\n");
     const auto o = run({"list.g", "--dry-run"});
     EXPECT_EQ(0, o.code) << o.err;
-    EXPECT_EQ(std::string(other) == "k7", o.err.find("of several streams") != std::string::npos) << o.err;
+    EXPECT_EQ(std::string(other) == "kernel-7", o.err.find("of several streams") != std::string::npos) << o.err;
   }
 }
 
