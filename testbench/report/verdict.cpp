@@ -96,13 +96,13 @@ double used_sms(const json& kernel, const machine_parameters& m) {
 }
 
 verdict bound_by_parallelism(const json& kernel, const machine_parameters& m, const std::string& most_used) {
-  const std::string filled = has(kernel, {"client_sms"}) ? "its client's SMs" : "the GPU";
+  const bool of_client = has(kernel, {"client_sms"});
   return {"parallelism",
           "too few blocks",
-          "Bound by parallelism: too few blocks for " + (filled == "the GPU" ? "this GPU" : filled),
+          std::string("Bound by parallelism: too few blocks for ") + (of_client ? "its client's SMs" : "this GPU"),
           {fmt::format("{} held warps of the kernel for {} of its time; its grid is {:.2f} waves (one wave fills {}).",
-                       filled == "the GPU" ? "SMs" : "The client's SMs", percent(used_sms(kernel, m)),
-                       number_at(kernel, {"waves"}), filled),
+                       of_client ? "The client's SMs" : "SMs", percent(used_sms(kernel, m)),
+                       number_at(kernel, {"waves"}), of_client ? "them" : "the GPU"),
            "More and smaller blocks help, not more SMs.", most_used + "."},
           {}};
 }
