@@ -14,8 +14,8 @@ namespace heddle {
 
 /// The L2 of launches of which blocks are left out. Tells how much of it a launch has touched, and brings the lines
 /// into it that blocks access without timing, whatever the order of their ends: as if as many blocks as the GPU holds
-/// were resident at any time, each a little ahead of the next. So the next launch finds about what it would find after
-/// a launch that is simulated whole.
+/// were resident at any time, evenly staggered. So the next launch finds about what it would find after a launch that
+/// is simulated whole.
 class sampled_l2 final : public sampled_cache, public line_follower {
  public:
   sampled_l2(const address_map& map, sc_core::sc_vector<l2_cache>& slices) : map_(map), slices_(slices) {}
