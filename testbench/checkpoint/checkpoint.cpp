@@ -16,7 +16,7 @@
 #include "heddle/config/error.h"
 #include "heddle/config/message.h"
 #include "heddle/config/parameter_table.h"
-#include "heddle/frontend/sass_trace/replay/trace_kernel.h"
+#include "heddle/frontend/sass_trace/replay/trace_file.h"
 #include "testbench/files/result_files.h"
 #include "testbench/job/job.h"
 #include "testbench/sweep/plan/sha256.h"
@@ -117,8 +117,8 @@ void check_same(const std::map<std::string, std::string>& then, const std::map<s
 
 void add_traces(const std::vector<operation>& operations, std::map<std::string, std::string>& files) {
   for (const operation& op : operations)
-    if (op.recording && files.count(op.recording->file) == 0)
-      files[op.recording->file] = digest_of(op.recording->file, enough_of_a_trace);
+    if (op.recording && files.count(op.recording->file()) == 0)
+      files[op.recording->file()] = digest_of(op.recording->file(), enough_of_a_trace);
 }
 
 }  // namespace

@@ -16,7 +16,7 @@
 #include "testbench/job/element_type.h"
 
 namespace heddle::sass_trace {
-struct trace_kernel;
+class trace_file;
 }
 
 namespace heddle::testbench {
@@ -106,7 +106,7 @@ struct operation {
   unsigned position = 0;  // kernel, memset and copy (of a job file) are numbered in the order written, from 0
   place where;
   // kernel; a replayed kernel has only its recording, stream and carve-out
-  std::shared_ptr<const sass_trace::trace_kernel> recording;
+  std::shared_ptr<const sass_trace::trace_file> recording;
   std::string kernel;
   std::uint32_t grid[3] = {1, 1, 1};
   std::uint32_t block[3] = {1, 1, 1};

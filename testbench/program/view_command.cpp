@@ -20,7 +20,7 @@
 
 #include "heddle/config/error.h"
 #include "heddle/config/message.h"
-#include "heddle/frontend/sass_trace/replay/trace_kernel.h"
+#include "heddle/frontend/sass_trace/replay/trace_file.h"
 #include "testbench/exec/exec_command.h"
 #include "testbench/files/passing_folder.h"
 #include "testbench/job/job_parser.h"
@@ -142,9 +142,9 @@ bool exists(const std::string& file) { return ::access(file.c_str(), R_OK) == 0;
 
 void refuse_runs(const job& j) {
   for (const operation& op : j.operations)
-    if (op.recording && op.recording->header.own)
+    if (op.recording && op.recording->traits().own)
       refuse(op.where,
-             "'" + op.recording->file +
+             "'" + op.recording->file() +
                  "' is the trace of a run of Heddle, expected one of a GPU: heddle view shows the run itself");
 }
 

@@ -9,7 +9,8 @@
 
 #include "heddle/frontend/ptx/kernel_list.h"
 #include "heddle/frontend/ptx/syntax/link.h"
-#include "heddle/frontend/sass_trace/replay/trace_kernel.h"
+#include "heddle/frontend/sass_trace/replay/trace_file.h"
+#include "heddle/gpu/host/launch_check.h"
 #include "heddle/isa/program.h"
 #include "heddle/isa/tensor_map.h"
 #include "testbench/job/arguments.h"
@@ -59,7 +60,8 @@ std::set<unsigned> processes_of(const job& j) {
 
 device_job::device_job(const job& j, host_driver& driver, const gpu_config& config)
     : job_(j), driver_(driver), config_(config) {
-  find_recorded_elsewhere(config);
+  const auto of_a_run = [](const operation& op) { return op.recording && op.recording->traits().own; };
+  if (std::any_of(j.operations.begin(), j.operations.end(), of_a_run)) machine_ = recorded_machine(config);
   check_clients(config);
   for (const unsigned client : processes_of(j)) load_modules(client);
   for (const buffer& b : job_.buffers) {
@@ -167,7 +169,9 @@ void device_job::check_preemptions() {
 void device_job::prepare(const std::vector<operation>& operations) {
   for (const operation& op : operations) {
     if (op.what == operation::kind::repeat) prepare(op.body);
-    if (op.what == operation::kind::kernel) requests_.emplace(&op, make_request(op));
+    if (op.what != operation::kind::kernel) continue;
+    if (op.recording) check_recorded(op);
+    else requests_.emplace(&op, make_request(op));
   }
 }
 
@@ -181,7 +185,6 @@ unsigned device_job::module_of(const operation& op, const std::string& kernel) c
 }
 
 launch_request device_job::make_request(const operation& op) {
-  if (op.recording) return recorded_request(op);
   launch_request r;
   r.kernel = op.kernel;
   try {
@@ -222,28 +225,32 @@ launch_request device_job::make_request(const operation& op) {
   return r;
 }
 
-void device_job::find_recorded_elsewhere(const gpu_config& config) {
-  std::string machine;
-  for (const operation& op : job_.operations) {
-    if (!op.recording || !op.recording->header.own) continue;
-    if (machine.empty()) machine = recorded_machine(config);
-    if (op.recording->header.machine != machine) others_.insert(op.recording.get());
-  }
-}
-
-launch_request device_job::recorded_request(const operation& op) {
-  launch_request r;
-  r.recording = op.recording;
-  r.kernel = op.recording->header.name;
-  r.stream = op.stream;
-  r.carveout_percent = op.recording->header.carveout;
-  r.priority = op.recording->header.priority;
+void device_job::check_recorded(const operation& op) const {
+  const sass_trace::trace_traits& t = op.recording->traits();
   try {
-    driver_.check(r);
+    check_launch(config_, t.program, t.grid, t.block, t.shared_bytes - t.program.shared_bytes, t.carveout);
   } catch (const input_error& e) {
     refuse(op.where, e.what());
   }
+}
+
+bool device_job::is_recorded_elsewhere(const operation& op) const {
+  return op.recording && op.recording->traits().own && op.recording->traits().machine != machine_;
+}
+
+launch_request device_job::request(const operation& op) const {
+  if (!op.recording) return requests_.at(&op);
+  launch_request r;
+  r.recording = op.recording->open();
+  r.kernel = op.recording->kernel();
+  r.stream = op.stream;
+  r.carveout_percent = op.recording->traits().carveout;
+  r.priority = op.recording->traits().priority;
   return r;
+}
+
+const std::string& device_job::kernel(const operation& op) const {
+  return op.recording ? op.recording->kernel() : requests_.at(&op).kernel;
 }
 
 std::vector<std::uint8_t> device_job::parameters_of(const operation& op, const isa::program& program,

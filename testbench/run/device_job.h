@@ -20,10 +20,12 @@ class device_job {
   /// Places the job through the driver, in no simulated time. Throws input_error; nothing has run on the GPU then.
   device_job(const job& j, host_driver& driver, const gpu_config& config);
 
-  [[nodiscard]] const launch_request& request(const operation& op) const { return requests_.at(&op); }
+  /// Opens the trace of a recorded kernel. Throws input_error.
+  [[nodiscard]] launch_request request(const operation& op) const;
+  [[nodiscard]] const std::string& kernel(const operation& op) const;
   /// The cycle before which a launch is not made: that of the job, or of the run that was recorded, on its machine.
   [[nodiscard]] std::uint64_t first_cycle(const operation& op) const {
-    return op.recording && others_.count(op.recording.get()) != 0 ? 0 : op.at_cycle;
+    return is_recorded_elsewhere(op) ? 0 : op.at_cycle;
   }
   /// The programs of all launches but recorded ones.
   [[nodiscard]] const std::vector<const isa::program*>& programs() const { return programs_; }
@@ -43,8 +45,8 @@ class device_job {
   void check_preemptions();
   void prepare(const std::vector<operation>& operations);
   launch_request make_request(const operation& op);
-  launch_request recorded_request(const operation& op);
-  void find_recorded_elsewhere(const gpu_config& config);
+  void check_recorded(const operation& op) const;
+  [[nodiscard]] bool is_recorded_elsewhere(const operation& op) const;
   std::vector<std::uint8_t> parameters_of(const operation& op, const isa::program& program,
                                           const std::vector<isa::dtype>& types);
   void fill_buffers();
@@ -57,10 +59,10 @@ class device_job {
   std::map<unsigned, std::vector<unsigned>> modules_;  // by client: each process has its own
   std::map<std::string, std::string> sources_;
   std::map<std::string, std::uint64_t> addresses_;
-  std::map<std::string, std::uint64_t> handles_;  // of textures and surfaces
-  std::map<const operation*, launch_request> requests_;
+  std::map<std::string, std::uint64_t> handles_;         // of textures and surfaces
+  std::map<const operation*, launch_request> requests_;  // but for recorded kernels
   std::vector<const isa::program*> programs_;
-  std::set<const sass_trace::trace_kernel*> others_;  // were recorded on another machine
+  std::string machine_;  // as recorded runs name it; empty: there are none
   // Arguments for which a warning was printed: kernel, position.
   std::set<std::pair<std::string, std::size_t>> doubtful_;
 };

@@ -88,7 +88,7 @@ job_runner::job_runner(const run_options& o, const job& j, const gpu_config& con
       gpu_(machine_.chip()),
       driver_(machine_.driver()),
       program_("host", driver_, clock_, o.cold),
-      progress_(o.progress, plan_of(j)),
+      progress_(o.progress, progress_line::is_wanted(o.progress) ? plan_of(j) : job_plan()),
       signals_(signals),
       checkpoints_(o, j, config) {
   driver_.observe(*this);
@@ -317,12 +317,12 @@ void job_runner::warn_of_late_preemptions() const {
 std::string job_runner::limit_text() const {
   const operation* op = program_.waiting_for();
   return "the limit of " + grouped(limit()) + " cycles (--max-cycles) was reached" +
-         (op ? " while kernel '" + device_->request(*op).kernel + "' was running" : "") + warp_places(gpu_);
+         (op ? " while kernel '" + device_->kernel(*op) + "' was running" : "") + warp_places(gpu_);
 }
 
 std::string job_runner::deadlock_text() const {
   const operation* op = program_.waiting_for();
-  const std::string kernel = op ? "kernel '" + device_->request(*op).kernel + "'" : "the job";
+  const std::string kernel = op ? "kernel '" + device_->kernel(*op) + "'" : "the job";
   return "deadlock: nothing can go on any more, but " + kernel +
          " has not ended; its threads wait for each other, for instance at a barrier that some never reach" +
          warp_places(gpu_);

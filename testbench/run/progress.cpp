@@ -30,9 +30,13 @@ std::string duration_text(double seconds) {
   return fmt::format("{}:{:02} h", s / 3600, s / 60 % 60);
 }
 
+bool progress_line::is_wanted(progress_mode mode) {
+  return mode == progress_mode::always || mode == progress_mode::json ||
+         (mode == progress_mode::automatic && ::isatty(STDERR_FILENO));
+}
+
 progress_line::progress_line(progress_mode mode, job_plan plan)
-    : wanted_(mode == progress_mode::always || mode == progress_mode::json ||
-              (mode == progress_mode::automatic && ::isatty(STDERR_FILENO))),
+    : wanted_(is_wanted(mode)),
       terminal_(mode != progress_mode::json && ::isatty(STDERR_FILENO)),
       json_(mode == progress_mode::json),
       estimate_(std::move(plan)) {}

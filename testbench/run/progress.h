@@ -21,6 +21,8 @@ class progress_line {
   progress_line(const progress_line&) = delete;
   progress_line& operator=(const progress_line&) = delete;
 
+  /// Whether a line of this mode shows anything here.
+  [[nodiscard]] static bool is_wanted(progress_mode mode);
   [[nodiscard]] bool wanted() const { return wanted_; }
   /// True if it is time to update the line.
   [[nodiscard]] bool due() const;

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "heddle/frontend/sass_trace/replay/trace_kernel.h"
+#include "heddle/frontend/sass_trace/replay/trace_file.h"
 #include "heddle/isa/opcode.h"
 #include "testbench/job/job.h"
 
@@ -28,9 +28,9 @@ void add(job_plan& plan, const std::vector<operation>& operations, std::uint64_t
     launch_plan& l = plan.launches[op.position];
     l.times = times;
     if (op.recording) {
-      l.kernel = op.recording->header.name;
-      l.blocks = std::max<std::uint64_t>(op.recording->blocks, 1);
-      l.instructions = op.recording->warp_instructions;
+      l.blocks = std::max<std::uint64_t>(op.recording->blocks(), 1);
+      l.instructions = op.recording->warp_instructions();
+      if (l.instructions == 0) l.kernel = op.recording->kernel();
       continue;
     }
     l.kernel = op.kernel;

@@ -16,7 +16,7 @@ struct operation;
 
 /// What is known of a launch before it runs.
 struct launch_plan {
-  std::string kernel;
+  std::string kernel;       // empty if `instructions` is known
   std::uint64_t times = 1;  // number of times the job makes the launch
   std::uint64_t blocks = 0;
   std::uint64_t warps_per_block = 0;

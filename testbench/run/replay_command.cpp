@@ -5,10 +5,13 @@
 #include <cstdio>
 #include <map>
 #include <set>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "heddle/frontend/sass_trace/read/kernels_list.h"
-#include "heddle/frontend/sass_trace/replay/read_kernel.h"
+#include "heddle/frontend/sass_trace/replay/trace_file.h"
 #include "testbench/options/log.h"
 #include "testbench/run/run_command.h"
 #include "testbench/text/text.h"
@@ -17,20 +20,21 @@ namespace heddle::testbench {
 
 namespace {
 
-using kernel_ptr = std::shared_ptr<const sass_trace::trace_kernel>;
+using sass_trace::trace_file;
+using sass_trace::trace_oddities;
 
 // Programs of Heddle are those of a compute capability, traces of a GPU those of a generation.
-bool is_of(const sass_trace::kernel_header& h, int compute_capability) {
+bool is_of(const sass_trace::trace_traits& t, int compute_capability) {
   const auto version = static_cast<unsigned>(compute_capability);
   sass_trace::generation own{};
-  return h.own ? h.binary_version == version : sass_trace::generation_of(version, own) && h.generation == own;
+  return t.own ? t.binary_version == version : sass_trace::generation_of(version, own) && t.generation == own;
 }
 
 void judge_generation(const run_options& o, const job& j, const gpu_config& config) {
   std::set<unsigned> foreign;
+  const int own = compute_capability(config);
   for (const operation& op : j.operations)
-    if (op.recording && !is_of(op.recording->header, compute_capability(config)))
-      foreign.insert(op.recording->header.binary_version);
+    if (op.recording && !is_of(op.recording->traits(), own)) foreign.insert(op.recording->traits().binary_version);
   if (foreign.empty()) return;
   std::vector<std::string> versions;
   for (const unsigned v : foreign) versions.push_back(std::to_string(v));
@@ -44,8 +48,8 @@ void judge_generation(const run_options& o, const job& j, const gpu_config& conf
 void warn_of_unknown_opcodes(const job& j) {
   std::map<std::string, std::uint64_t> unknown;
   for (const operation& op : j.operations)
-    if (op.recording)
-      for (const auto& [opcode, times] : op.recording->unknown) unknown[opcode] += times;
+    if (op.recording && op.recording->oddities() != nullptr)
+      for (const auto& [opcode, times] : op.recording->oddities()->unknown) unknown[opcode] += times;
   if (unknown.empty()) return;
   std::vector<std::string> parts;
   for (const auto& [opcode, times] : unknown) parts.push_back(opcode + " (" + grouped(times) + " times)");
@@ -53,40 +57,42 @@ void warn_of_unknown_opcodes(const job& j) {
 }
 
 // Traces omit blocks that did nothing, but a truncated trace also lacks blocks.
-void warn_of_missing_blocks(const job& j) {
-  std::set<const sass_trace::trace_kernel*> warned;
-  for (const operation& op : j.operations) {
-    const auto& k = op.recording;
-    if (!k || k->blocks == k->header.blocks() || !warned.insert(k.get()).second) continue;
-    message_log::warning(k->file + ": " + grouped(k->blocks) + " of the " + grouped(k->header.blocks()) +
-                         " blocks of kernel '" + k->header.name +
-                         "' are in the trace: the others did nothing, or it was cut off");
-  }
+void warn_of_missing_blocks(const trace_file& t) {
+  if (t.blocks() == t.traits().grid_blocks()) return;
+  message_log::warning(t.file() + ": " + grouped(t.blocks()) + " of the " + grouped(t.traits().grid_blocks()) +
+                       " blocks of kernel '" + t.kernel() +
+                       "' are in the trace: the others did nothing, or it was cut off");
 }
 
 // What no real trace has, so that it is likely that one was edited or is from another tool.
-void warn_of_oddities(const job& j) {
-  std::set<const sass_trace::trace_kernel*> warned;
-  for (const operation& op : j.operations) {
-    const auto& k = op.recording;
-    if (!k || !warned.insert(k.get()).second) continue;
-    std::vector<std::string> parts;
-    const auto count = [&parts](std::uint64_t warps, const char* what) {
-      if (warps != 0) parts.push_back(grouped(warps) + (warps == 1 ? " warp " : " warps ") + what);
-    };
-    count(k->absent_warps, "without instructions");
-    count(k->warps_without_exit, "without EXIT at the end");
-    count(k->warps_after_exit, "with lanes that continue after EXIT");
-    if (!parts.empty())
-      message_log::warning(k->file + ": kernel '" + k->header.name + "' has " + join(parts, ", ") +
-                           ": they are replayed as recorded, and each ends with its last instruction");
-    if (k->bulk_copies != 0)
-      message_log::warning(k->file + ": kernel '" + k->header.name + "' has " + grouped(k->bulk_copies) +
-                           " bulk copies: they are replayed as instructions that move no data");
-    if (!k->header.unknown_keys.empty())
-      message_log::warning(k->file + ": keys of the head that are not known are ignored: -" +
-                           join(k->header.unknown_keys, ", -"));
-  }
+void warn_of_oddities(const trace_file& t) {
+  const trace_oddities* const odd = t.oddities();
+  if (odd == nullptr) return;
+  const std::string of = t.file() + ": kernel '" + t.kernel() + "' has ";
+  std::vector<std::string> parts;
+  const auto count = [&parts](std::uint64_t warps, const char* what) {
+    if (warps != 0) parts.push_back(grouped(warps) + (warps == 1 ? " warp " : " warps ") + what);
+  };
+  count(odd->absent_warps, "without instructions");
+  count(odd->warps_without_exit, "without EXIT at the end");
+  count(odd->warps_after_exit, "with lanes that continue after EXIT");
+  if (!parts.empty())
+    message_log::warning(of + join(parts, ", ") +
+                         ": they are replayed as recorded, and each ends with its last instruction");
+  if (odd->bulk_copies != 0)
+    message_log::warning(of + grouped(odd->bulk_copies) +
+                         " bulk copies: they are replayed as instructions that move no data");
+  if (!odd->unknown_keys.empty())
+    message_log::warning(t.file() + ": keys of the head that are not known are ignored: -" +
+                         join(odd->unknown_keys, ", -"));
+}
+
+// `warn` for each trace, in the order of the list.
+template <class F>
+void for_each_trace(const job& j, F&& warn) {
+  std::unordered_set<const trace_file*> warned;
+  for (const operation& op : j.operations)
+    if (op.recording && warned.insert(op.recording.get()).second) warn(*op.recording);
 }
 
 }  // namespace
@@ -97,30 +103,32 @@ job job_of_traces(const std::string& kernels_list, bool strict, std::uint64_t me
   j.in_order = true;
   std::map<std::uint64_t, std::uint32_t>
       streams;  // CUDA's stream numbers may have 64 bits: Heddle numbers streams in the order of appearance
-  std::map<std::string, kernel_ptr> read;
+  std::unordered_map<std::string_view, std::shared_ptr<trace_file>> read;  // by the files' names
   const auto store = std::make_shared<sass_trace::trace_store>(
       memory_mib << 20, std::min<std::uint64_t>(memory_mib << 20, sass_trace::trace_store::most_kept_bytes));
-  for (const sass_trace::list_command& c : sass_trace::read_kernels_list(kernels_list)) {
-    operation op;
+  const auto set = std::make_shared<sass_trace::trace_set>(strict, store);
+  std::vector<sass_trace::list_command> commands = sass_trace::read_kernels_list(kernels_list);
+  j.operations.reserve(commands.size());
+  unsigned position = 0;
+  for (sass_trace::list_command& c : commands) {
+    operation& op = j.operations.emplace_back();
     op.where = kernels_list + ":" + std::to_string(c.line) + ":1";
     if (c.what == sass_trace::list_command::kind::copy_to_device) {
       // The data do not matter to a replay, but the host waited here.
       op.what = operation::kind::synchronise;
     } else {
-      kernel_ptr& kernel = read[c.file];
-      if (!kernel) kernel = sass_trace::read_kernel(c.file, strict, store);
-      op.recording = kernel;
-      op.at_cycle = kernel->header.launch_cycle;
-      op.stream =
-          kernel->header.own
-              ? static_cast<std::uint32_t>(kernel->header.stream)
-              : streams.emplace(kernel->header.stream, static_cast<std::uint32_t>(streams.size())).first->second;
+      const auto known = read.find(c.file);
+      const auto trace = known != read.end() ? known->second : std::make_shared<trace_file>(std::move(c.file), set);
+      if (known == read.end()) read.emplace(trace->file(), trace);
+      trace->add_launch();
+      op.recording = trace;
+      op.position = position++;
+      op.at_cycle = trace->launch_cycle();
+      op.stream = trace->traits().own
+                      ? static_cast<std::uint32_t>(trace->stream())
+                      : streams.emplace(trace->stream(), static_cast<std::uint32_t>(streams.size())).first->second;
     }
-    j.operations.push_back(op);
   }
-  unsigned position = 0;
-  for (operation& op : j.operations)
-    if (op.what == operation::kind::kernel) op.position = position++;
   return j;
 }
 
@@ -145,8 +153,8 @@ int replay_from(const std::vector<std::string>& arguments, std::shared_ptr<const
   const job j = job_of_traces(o.kernels_list, o.strict, o.trace_memory_mib);
   judge_generation(o, j, config);
   warn_of_unknown_opcodes(j);
-  warn_of_missing_blocks(j);
-  warn_of_oddities(j);
+  for_each_trace(j, warn_of_missing_blocks);
+  for_each_trace(j, warn_of_oddities);
   check_resumed(o, j, config);
   return simulate(o, j, config, signals);
 }

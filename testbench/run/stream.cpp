@@ -15,6 +15,7 @@ stream::stream(unsigned client, std::uint32_t number, const job& j, const device
 }
 
 void stream::compile(const std::vector<operation>& operations) {
+  if (job_.in_order) steps_.reserve(operations.size());
   for (const operation& op : operations) {
     if ((op.stream != number_ || op.client != client_) && !job_.in_order) continue;
     if (op.what != operation::kind::repeat) {
@@ -59,6 +60,8 @@ void stream::advance(std::uint64_t now, std::vector<unsigned>& launched) {
         wakes_at_ = device_.first_cycle(*s.op);
         return;
       }
+      // So that few of many traces are open.
+      if (s.op->recording && outstanding_.size() >= most_outstanding) return;
       if (!starts_.ready()) return;
       if (checks_ != nullptr) {
         sanitize::host_work w = next_work(*s.op);

@@ -66,6 +66,8 @@ class stream {
   sanitize::host_order order_;
   std::vector<step> steps_;
   std::size_t at_ = 0;
+  /// CUDA's queue of launches, too, holds about so many; a further launch waits.
+  static constexpr std::size_t most_outstanding = 1024;
   std::deque<launch> outstanding_;
   std::uint64_t wakes_at_ = ~std::uint64_t{0};
 };

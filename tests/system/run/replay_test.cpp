@@ -313,6 +313,30 @@ TEST_F(replay, bulk_copies_issue_and_are_counted_in_a_warning) {
   EXPECT_EQ(metrics()["kernels"][0]["metrics"]["inst_executed"], 3);
 }
 
+// Of a list, as long as the machine stands still: what each further line takes, and each further file.
+TEST_F(replay, a_long_list_takes_little_memory) {
+  kernel k;
+  k.threads = 32;
+  warp_lines lines;
+  for (unsigned n = 0; n < 40; ++n) lines.alu("FFMA", 4, {4, 5, 6});
+  k.block({lines.exit()});
+  const auto peak = [&](unsigned count, bool distinct) {
+    std::string list;
+    for (unsigned n = 1; n <= count; ++n) {
+      const std::string name = "kernel-" + std::to_string(distinct ? n : 1) + ".traceg";
+      if (n == 1 || distinct) write(name, k.text());
+      list += name + "\n";
+    }
+    write("kernelslist.g", list);
+    const outcome o = run({"kernelslist.g", "--gpu", "gtx1080", "--metrics", "m.json", "--max-cycles", "1"});
+    EXPECT_EQ(1, o.code) << o.err;
+    return metrics()["host"]["peak_rss_bytes"].get<double>();
+  };
+  EXPECT_LT((peak(60000, false) - peak(10000, false)) / 50000, 850) << "bytes for a line";
+  // Beyond those that stay open while there is room.
+  EXPECT_LT((peak(14000, true) - peak(8000, true)) / 6000, 1200) << "bytes for a file";
+}
+
 TEST_F(replay, two_runs_are_identical) {
   kernel k;
   k.block({exchange(), exchange()});

@@ -24,8 +24,11 @@ const code_entry& code_table::add(const static_fields& f, std::string_view field
   e.tail = tail;
   e.index = static_cast<std::uint32_t>(entries_.size());
   links_.push_back(first_at(f.pc));
-  if (f.pc / 8 < near) by_pc_[f.pc / 8] = e.index;
-  else far_[f.pc] = e.index;
+  if (f.pc / 8 >= near) far_[f.pc] = e.index;
+  else {
+    if (f.pc / 8 >= by_pc_.size()) by_pc_.resize(f.pc / 8 + 1, none);
+    by_pc_[f.pc / 8] = e.index;
+  }
   entries_.push_back(std::move(e));
   return entries_.back();
 }
@@ -39,6 +42,13 @@ std::vector<std::uint32_t> code_table::freeze() {
   for (std::uint32_t k = 0; k < order.size(); ++k) numbers[order[k]] = entries_[order[k]].index = k;
   frozen_ = true;
   return numbers;
+}
+
+std::size_t code_table::bytes() const {
+  std::size_t all = sizeof(code_table) + by_pc_.capacity() * sizeof(std::uint32_t);
+  all += entries_.capacity() * (sizeof(code_entry) + sizeof(std::uint32_t));
+  for (const code_entry& e : entries_) all += e.opcode.capacity() + e.fields.capacity() + e.tail.capacity();
+  return all;
 }
 
 std::vector<const code_entry*> code_table::ordered() const {

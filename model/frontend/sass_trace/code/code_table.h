@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -17,7 +17,7 @@ namespace heddle::sass_trace {
 /// read for the first time; freeze() then orders them by program counter.
 class code_table {
  public:
-  explicit code_table(generation g) : generation_(g) { by_pc_.fill(none); }
+  explicit code_table(generation g) : generation_(g) {}
 
   /// The entry at `pc` whose fields are a prefix of `text`; null: none so far.
   [[nodiscard]] const code_entry* find(std::uint32_t pc, std::string_view text) const {
@@ -38,13 +38,15 @@ class code_table {
   /// The entries in the order of their numbers once frozen, otherwise in the order of appearance.
   [[nodiscard]] std::vector<const code_entry*> ordered() const;
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
+  /// Memory that it takes, about.
+  [[nodiscard]] std::size_t bytes() const;
 
  private:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   static constexpr std::uint32_t near = 1u << 13;  // program counters below 8 * near are found without hashing
 
   [[nodiscard]] std::uint32_t first_at(std::uint32_t pc) const {
-    if (pc / 8 < near) return by_pc_[pc / 8];
+    if (pc / 8 < by_pc_.size()) return by_pc_[pc / 8];
     const auto it = far_.find(pc);
     return it == far_.end() ? none : it->second;
   }
@@ -52,7 +54,7 @@ class code_table {
   generation generation_;
   std::vector<code_entry> entries_;
   std::vector<std::uint32_t> links_;  // next entry with the same program counter
-  std::array<std::uint32_t, near> by_pc_;
+  std::vector<std::uint32_t> by_pc_;  // as far as entries lie near; the others are in far_
   std::unordered_map<std::uint32_t, std::uint32_t> far_;
   bool frozen_ = false;
 };

@@ -174,7 +174,7 @@ std::shared_ptr<const trace_kernel> read_kernel(const std::string& file, bool st
   program->local_bytes = static_cast<std::uint32_t>((found.local_bytes + 3) / 4 * 4);
   k->program = std::move(program);
   if (!keep) return k;
-  store->keep(taken);
+  k->kept_room = trace_store::keep(store, taken);
   const auto common = std::make_shared<common_addresses>();
   const bool renumbered = !std::is_sorted(numbers.begin(), numbers.end());
   for (const auto& block : kept) {

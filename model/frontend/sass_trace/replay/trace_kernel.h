@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -32,10 +33,13 @@ struct trace_kernel {
   std::uint64_t bulk_copies = 0;         // executed; their data are not moved
   // Opcodes missing in the table of the generation, with their execution counts.
   std::map<std::string, std::uint64_t> unknown;
-  std::shared_ptr<trace_store> store;  // holds its blocks
+  std::shared_ptr<trace_store> store;     // holds its blocks
+  std::shared_ptr<const void> kept_room;  // of the store, for `kept`
 
   /// A record of the added EXIT, with all threads of the warp.
   [[nodiscard]] trace_record end_of(std::uint32_t warp) const;
+  /// Memory that it takes, about.
+  [[nodiscard]] std::size_t bytes() const;
 };
 
 }  // namespace heddle::sass_trace

@@ -77,9 +77,14 @@ void trace_store::read(std::uint64_t at, void* data, std::size_t bytes) const {
   }
 }
 
-void trace_store::keep(std::size_t bytes) {
-  kept_room_ -= bytes;
-  room_ -= std::min<std::size_t>(room_, bytes);
+std::shared_ptr<const void> trace_store::keep(const std::shared_ptr<trace_store>& store, std::size_t bytes) {
+  const std::size_t of_room = std::min<std::size_t>(store->room_, bytes);  // the other threads only give back
+  store->kept_room_ -= bytes;
+  store->room_ -= of_room;
+  return {nullptr, [store, bytes, of_room](const void*) {
+            store->kept_room_ += bytes;
+            store->room_ += of_room;
+          }};
 }
 
 // Where the file system does not support holes, the space stays allocated until the file is closed.

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 
 namespace heddle::sass_trace {
@@ -28,7 +29,8 @@ class trace_store {
   void give_back(std::size_t bytes) { room_ += bytes; }
   /// Remaining memory for blocks that need not be read again.
   [[nodiscard]] std::size_t kept_room() const { return kept_room_; }
-  void keep(std::size_t bytes);
+  /// Takes memory for such blocks; what is left of it is returned when the result is dropped.
+  [[nodiscard]] static std::shared_ptr<const void> keep(const std::shared_ptr<trace_store>& store, std::size_t bytes);
   /// A larger block is always in the file, and no more than this of it is in memory at once while it is read.
   [[nodiscard]] std::size_t part_bytes() const { return part_bytes_; }
 
