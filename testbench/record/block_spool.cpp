@@ -35,9 +35,10 @@ void block_spool::fail(const char* what) const {
 std::string block_spool::packed(const std::string& text) {
   thread_local const std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context(ZSTD_createCCtx(), &ZSTD_freeCCtx);
   if (context == nullptr) throw std::bad_alloc();
+  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, zstd_level);
+  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1);
   std::string frame(ZSTD_compressBound(text.size()), '\0');
-  const std::size_t bytes =
-      ZSTD_compressCCtx(context.get(), frame.data(), frame.size(), text.data(), text.size(), zstd_level);
+  const std::size_t bytes = ZSTD_compress2(context.get(), frame.data(), frame.size(), text.data(), text.size());
   invariant(ZSTD_isError(bytes) == 0, "a part of a trace could not be compressed");
   frame.resize(bytes);
   return frame;

@@ -2,11 +2,15 @@
 // What --record and a replay of its traces refuse.
 #include <zstd.h>
 
+#include <random>
+
 #include "tests/system/record/record_fixture.h"
 
 namespace record_refusals_test {
 
 using record_fixture::content;
+using record_fixture::json;
+using record_fixture::words;
 namespace fs = record_fixture::fs;
 using record_fixture::outcome;
 
@@ -108,6 +112,33 @@ TEST_F(record_refusals, edited_traces) {
   expect_refused(replay_edited("warp = 1\n", "warp = 0\n"), "comes twice");
   const std::string text = trace();
   expect_refused(replay_text(text.substr(0, text.rfind("#BEGIN_TB"))), "has 39 of the 40 blocks of kernel 'saxpy'");
+}
+
+// Each part of a trace has a checksum.
+TEST_F(record_refusals, flipped_bits_give_no_other_result) {
+  const words replay{"replay", "d/kernelslist.g", "--quiet", "--gpu", "v100", "--metrics", "again.json"};
+  ASSERT_EQ(heddle({"run", job_of("saxpy"), "--quiet", "--gpu", "v100", "--record", "d"}).code, 0);
+  ASSERT_EQ(heddle(replay).code, 0);
+  const json expected = metrics("again.json");
+  const std::string file = "d/kernel-1.traceg.zst", whole = content(place_ / file);
+  std::mt19937 random(5);
+  unsigned refused = 0;
+  constexpr unsigned flips = 24;
+  for (unsigned n = 0; n < flips; ++n) {
+    std::string broken = whole;
+    const std::size_t bit = random() % (8 * (n % 2 == 0 ? whole.size() : std::size_t{64}));  // half of them in the head
+    broken[bit / 8] = static_cast<char>(broken[bit / 8] ^ 1 << bit % 8);
+    write(file, broken);
+    fs::remove(place_ / "again.json");
+    const outcome o = heddle(replay);
+    refused += o.code == 2;
+    if (o.code == 0) {
+      EXPECT_TRUE(metrics("again.json") == expected) << "bit " << bit;
+    } else {
+      EXPECT_EQ(o.code, 2) << "bit " << bit << ": " << o.err;
+    }
+  }
+  EXPECT_GT(refused, flips * 3 / 4);
 }
 
 }  // namespace record_refusals_test

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace sass_trace_test {
@@ -21,9 +22,16 @@ inline void put(std::string& to, std::uint64_t value, unsigned bytes) {
   for (unsigned k = 0; k < bytes; ++k) to += static_cast<char>(value >> (8 * k));
 }
 
-/// `frame_lines`: most lines of a frame. `dictionary`: may be empty.
+/// What frames of lines are packed with; the tracer's have no checksum.
+struct packing {
+  std::string dictionary;  // may be empty
+  bool checksums = false;
+};
+
+/// `frame_lines`: most lines of a frame. `frames_at`: takes begin and end of each one in the file.
 inline std::string tracez(const std::string& head, const std::vector<packed_block>& blocks, std::size_t frame_lines,
-                          const std::string& dictionary) {
+                          const packing& how, std::vector<std::pair<std::size_t, std::size_t>>* frames_at = nullptr) {
+  const std::string& dictionary = how.dictionary;
   std::string file = head, index;
   file += '\0';
   put(file, dictionary.size(), 4);
@@ -31,6 +39,8 @@ inline std::string tracez(const std::string& head, const std::vector<packed_bloc
   file += dictionary;
   put(index, blocks.size(), 4);
   ZSTD_CCtx* const context = ZSTD_createCCtx();
+  ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, how.checksums);
+  ZSTD_CCtx_loadDictionary(context, dictionary.data(), dictionary.size());
   for (const packed_block& b : blocks) {
     for (const std::uint32_t n : b.place) put(index, n, 4);
     for (unsigned k = 0; k < 7; ++k) put(index, 0, 4);  // the cluster's and its rank
@@ -47,9 +57,9 @@ inline std::string tracez(const std::string& head, const std::vector<packed_bloc
         std::string text;
         for (std::size_t k = from; k < end; ++k) text += (k == from ? "" : "\n") + lines[k];
         std::string packed(ZSTD_compressBound(text.size()), '\0');
-        packed.resize(ZSTD_compress_usingDict(context, packed.data(), packed.size(), text.data(), text.size(),
-                                              dictionary.data(), dictionary.size(), 3));
+        packed.resize(ZSTD_compress2(context, packed.data(), packed.size(), text.data(), text.size()));
         put(file, packed.size(), 4);
+        if (frames_at != nullptr) frames_at->emplace_back(file.size(), file.size() + packed.size());
         file += packed;
         put(index, end - from, 4);
       }
@@ -58,6 +68,11 @@ inline std::string tracez(const std::string& head, const std::vector<packed_bloc
   ZSTD_freeCCtx(context);
   put(index, file.size(), 8);
   return file + index;
+}
+
+inline std::string tracez(const std::string& head, const std::vector<packed_block>& blocks, std::size_t frame_lines,
+                          const std::string& dictionary) {
+  return tracez(head, blocks, frame_lines, packing{dictionary});
 }
 
 /// A dictionary made from samples, as the tracer makes it.

@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
+#include <utility>
 
 #include "heddle/frontend/sass_trace/read/kernels_list.h"
 #include "heddle/frontend/sass_trace/read/trace_reader.h"
@@ -27,7 +29,7 @@ std::string content_of(const std::string& file) {
       text += "warp " + std::to_string(w.warp) + "\n";
       for (std::size_t k = w.first; k < w.first + w.count; ++k) {
         const trace_record& r = b.records[k];
-        text += code[r.instruction]->opcode + " " + std::to_string(r.mask);
+        text += code[r.instruction]->opcode + " " + code[r.instruction]->fields + std::to_string(r.mask);
         std::uint64_t a[32] = {};
         if (code[r.instruction]->has_addresses) b.addresses.expand(r.addresses, r.mask, a);
         for (const std::uint64_t x : a) text += x == 0 ? "" : " " + std::to_string(x);
@@ -162,17 +164,60 @@ TEST(tracez, is_refused_wherever_it_is_cut_off) {
     EXPECT_FALSE(harmless(folder.write("k.tracez", whole.substr(0, n)))) << n << " of " << whole.size() << " bytes";
 }
 
-TEST(tracez, survives_flipped_bits) {
+// What became of a file after a bit of it was flipped.
+struct flips {
+  std::size_t refused = 0, same = 0, other = 0, other_in_frames = 0;
+};
+
+/// Flips each bit behind the head, which is text without redundancy, or one of `every`.
+flips after_flips(const packing& how, std::size_t every) {
   const trace_folder folder;
-  const std::string whole = tracez(hopper_head().text(), four_blocks(3), 2, "");
-  const std::size_t head = hopper_head().text().size();
-  std::size_t refused = 0;
-  for (std::size_t n = head; n < whole.size(); n += 3) {
+  std::vector<std::pair<std::size_t, std::size_t>> frames;
+  const std::string head = hopper_head().text(), whole = tracez(head, four_blocks(3), 2, how, &frames);
+  const std::string expected = content_of(folder.write("k.tracez", whole));
+  flips f;
+  for (std::size_t bit = 8 * head.size(); bit < 8 * whole.size(); bit += every) {
+    const std::size_t n = bit / 8;
+    const bool in_frame =
+        std::any_of(frames.begin(), frames.end(), [n](const auto& at) { return n >= at.first && n < at.second; });
     std::string broken = whole;
-    broken[n] = static_cast<char>(broken[n] ^ 1 << n % 8);
-    refused += harmless(folder.write("k.tracez", broken)) ? 0 : 1;
+    broken[n] = static_cast<char>(broken[n] ^ 1 << bit % 8);
+    std::string got;
+    try {
+      got = content_of(folder.write("k.tracez", broken));
+    } catch (const input_error& e) {
+      EXPECT_EQ(std::string::npos, std::string(e.what()).find('\n')) << e.what();
+      ++f.refused;
+      continue;
+    }
+    f.same += got == expected;
+    f.other += got != expected;
+    f.other_in_frames += got != expected && in_frame;
   }
-  EXPECT_GT(refused, (whole.size() - head) / 3 / 4);
+  ::testing::Test::RecordProperty("refused", static_cast<int>(f.refused));
+  ::testing::Test::RecordProperty("same", static_cast<int>(f.same));
+  ::testing::Test::RecordProperty("other", static_cast<int>(f.other));
+  return f;
+}
+
+TEST(tracez, no_flipped_bit_behind_the_head_gives_another_result_where_frames_have_checksums) {
+  const flips f = after_flips({"", true}, 7);
+  EXPECT_EQ(0u, f.other);
+  EXPECT_GT(f.refused, 4 * f.same);
+}
+
+TEST(long_tracez, all_flipped_bits_behind_the_head) {
+  EXPECT_EQ(0u, after_flips({"", true}, 1).other);
+  const flips f = after_flips({"", false}, 1);
+  EXPECT_EQ(f.other_in_frames, f.other);
+}
+
+// The tracer's frames have none: letters of an instruction, or of an address, may change.
+TEST(tracez, flipped_bits_without_checksums_give_another_result_only_within_a_frame) {
+  const flips f = after_flips({"", false}, 7);
+  EXPECT_EQ(f.other_in_frames, f.other);
+  EXPECT_GT(f.other, 0u) << "checksums are no longer needed";
+  EXPECT_GT(f.refused, 4 * f.same);
 }
 
 TEST(long_tracez, survives_a_million_changes) {

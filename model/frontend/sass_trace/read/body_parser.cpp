@@ -47,6 +47,8 @@ void body_parser::instruction(std::string_view line, block_trace& block) {
   if (format_.block_ids)
     for (unsigned k = 0; k < 4; ++k) s.decimal(0xffffffffu, "block coordinates and a warp's number");
   if (format_.line_number) s.decimal(0xffffffffu, "a source line");
+  s.skip_blanks();
+  const char* const place = s.position();
   const auto pc = static_cast<std::uint32_t>(s.hex(32, "an instruction's place, a hexadecimal number"));
   trace_record record;
   record.mask = static_cast<std::uint32_t>(s.hex(32, "a mask of lanes, eight hexadecimal digits"));
@@ -54,6 +56,7 @@ void body_parser::instruction(std::string_view line, block_trace& block) {
   const code_entry* e = code_.find(pc, s.rest());
   std::size_t address = 0;
   if (e == nullptr) {
+    if (pc % 8 != 0) s.refuse(place, "an instruction's place, a multiple of 8 bytes");
     e = &learn(pc, s, record.mask, block, record);
   } else {
     s.skip(e->fields.size());

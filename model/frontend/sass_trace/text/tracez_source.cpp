@@ -14,6 +14,7 @@
 
 #include "heddle/config/error.h"
 #include "heddle/frontend/sass_trace/text/random_access_file.h"
+#include "heddle/hash/splitmix64.h"
 
 namespace heddle::sass_trace {
 
@@ -23,6 +24,9 @@ constexpr std::size_t most_head_bytes = std::size_t{1} << 20;
 constexpr std::uint32_t most_dictionary_bytes = std::uint32_t{1} << 24;  // the tracer makes at most 64 KiB
 constexpr std::size_t read_bytes_of_frame = std::size_t{1} << 16;        // compressed bytes per read
 constexpr std::uint64_t index_end_bytes = 8;                             // the index's place, at the file's end
+
+// A number for a place in the file, for sums of them.
+std::uint64_t mark_of(std::uint64_t place) { return splitmix64::at(0, place); }
 
 [[noreturn]] void refuse(const std::string& what) { throw std::runtime_error("tracez: " + what); }
 
@@ -99,6 +103,8 @@ class tracez_source : public byte_source {
   std::uint32_t frame_ = 0, frames_ = 0;  // the same of the warp
   std::uint64_t lines_left_ = 0;          // of the warp
   std::uint64_t place_ = 0;               // of the next frame
+  // Marks of the places where warps begin, less those where warps end: of all that lie between, none is left.
+  std::uint64_t marks_ = 0;
   // The frame that is being unpacked.
   bool in_frame_ = false;
   bool frame_ended_ = false;
@@ -175,6 +181,8 @@ std::size_t tracez_source::read(char* to, std::size_t most) {
 void tracez_source::next_block() {
   if (block_ == blocks_) {
     if (!index_->at_end()) refuse(fmt::format("bytes follow the last of {} blocks in the index", blocks_));
+    if (marks_ != mark_of(frames_begin_) - mark_of(frames_end_))
+      refuse("the warps of the index are not all those of the file, each once");
     next_ = step::end;
     return;
   }
@@ -202,6 +210,7 @@ void tracez_source::next_warp() {
   frame_ = 0;
   lines_left_ = count;
   if (place_ < frames_begin_ || place_ > frames_end_) refuse(place() + " does not lie among the warps");
+  marks_ += mark_of(place_);
   cursor head(file_, place_, frames_end_, "a warp's head");
   if (head.u32() != count || head.u32() != frames_) refuse("the index contradicts the head of " + place());
   place_ = head.place();
@@ -212,6 +221,7 @@ void tracez_source::next_warp() {
 void tracez_source::next_frame() {
   if (frame_ == frames_) {
     if (lines_left_ != 0) refuse(place() + " has fewer instructions than the index says");
+    marks_ -= mark_of(place_);
     next_ = step::warp;
     return;
   }
