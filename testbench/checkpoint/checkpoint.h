@@ -30,12 +30,13 @@ struct checkpoint {
 
 /// Writes a file that appears complete or not at all. Throws input_error.
 void write_checkpoint(const std::string& file, const checkpoint& c);
-/// Throws input_error: the file cannot be read, is no checkpoint, was cut short or edited, or is of another version.
+/// Throws input_error: the file cannot be read, is no checkpoint, was cut short or edited, or is of a program of
+/// another version or source.
 checkpoint read_checkpoint(const std::string& file);
 
 std::map<std::string, std::string> texts_of(const gpu_config& config);
-/// Of the job, its modules and its inputs; of recorded kernels, size and first 64 KiB. Throws input_error for one that
-/// is not a regular file: it could not be read again.
+/// Of the job, its modules, its inputs and its traces, each as a whole. Throws input_error for one that is not a
+/// regular file: it could not be read again.
 std::map<std::string, std::string> files_of(const job& j);
 /// Throws input_error that names the first parameter, or file, in which the run that resumes differs from the one of
 /// the checkpoint.
