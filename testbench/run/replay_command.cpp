@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <deque>
 #include <map>
 #include <set>
 #include <string_view>
@@ -107,10 +108,11 @@ job job_of_traces(const std::string& kernels_list, bool strict, std::uint64_t me
   const auto store = std::make_shared<sass_trace::trace_store>(
       memory_mib << 20, std::min<std::uint64_t>(memory_mib << 20, sass_trace::trace_store::most_kept_bytes));
   const auto set = std::make_shared<sass_trace::trace_set>(strict, store);
-  std::vector<sass_trace::list_command> commands = sass_trace::read_kernels_list(kernels_list);
+  std::deque<sass_trace::list_command> commands = sass_trace::read_kernels_list(kernels_list);
   j.operations.reserve(commands.size());
   unsigned position = 0;
-  for (sass_trace::list_command& c : commands) {
+  for (; !commands.empty(); commands.pop_front()) {  // a long list is not in memory twice
+    sass_trace::list_command& c = commands.front();
     operation& op = j.operations.emplace_back();
     op.where = kernels_list + ":" + std::to_string(c.line) + ":1";
     if (c.what == sass_trace::list_command::kind::copy_to_device) {

@@ -68,11 +68,11 @@ list_command kernel_of(std::string_view line, const std::string& folder, const l
 
 }  // namespace
 
-std::vector<list_command> read_kernels_list(const std::string& file) {
+std::deque<list_command> read_kernels_list(const std::string& file) {
   line_reader reader(file);
   const std::size_t slash = file.rfind('/');
   const std::string folder = slash == std::string::npos ? "" : file.substr(0, slash + 1);
-  std::vector<list_command> commands;
+  std::deque<list_command> commands;
   bool any_kernel = false;
   std::string_view text;
   while (reader.next_with_text(text)) {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <string>
-#include <vector>
 
 namespace heddle::sass_trace {
 
@@ -21,6 +21,6 @@ struct list_command {
 /// to the host, other calls and comments (#, //) are skipped. Throws input_error for a missing list or trace, a
 /// malformed copy, a trace whose name does not begin with "kernel", an unsupported trace format (the raw .trace,
 /// .tracez), or a list without kernels.
-std::vector<list_command> read_kernels_list(const std::string& file);
+std::deque<list_command> read_kernels_list(const std::string& file);
 
 }  // namespace heddle::sass_trace

@@ -11,6 +11,7 @@
 #include "heddle/config/error.h"
 #include "heddle/frontend/sass_trace/replay/read_kernel.h"
 #include "heddle/frontend/sass_trace/replay/trace_kernel.h"
+#include "heddle/hash/splitmix64.h"
 
 namespace heddle::sass_trace {
 
@@ -94,17 +95,20 @@ trace_file::trace_file(std::string file, std::shared_ptr<trace_set> set)
 
 trace_file::~trace_file() { close(); }
 
-trace_file::state_of_file trace_file::state_now() const {
+std::uint64_t trace_file::state_now() const {
   struct stat s {};
-  if (::stat(file_.c_str(), &s) != 0) return {};  // reading says why
-  return {static_cast<std::uint64_t>(s.st_size), std::int64_t{s.st_mtim.tv_sec} * 1'000'000'000 + s.st_mtim.tv_nsec};
+  if (::stat(file_.c_str(), &s) != 0) return 0;  // reading says why
+  std::uint64_t state = 0;
+  for (const auto n : {s.st_size, static_cast<off_t>(s.st_mtim.tv_sec), static_cast<off_t>(s.st_mtim.tv_nsec)})
+    state = splitmix64::at(state, static_cast<std::uint64_t>(n));
+  return state;
 }
 
 std::shared_ptr<const trace_kernel> trace_file::read() const {
-  const state_of_file now = state_now();
+  const std::uint64_t now = state_now();
   auto k = read_kernel(file_, set_->strict_, set_->store_);
   // Launches of one trace have one program, so that they share it in the instruction caches.
-  const std::shared_ptr<const isa::program> before = program_.lock();
+  const std::shared_ptr<const isa::program> before = opened_->program.lock();
   const bool same = now == state_ && k->blocks == blocks_ && k->warp_instructions == warp_instructions_ &&
                     (before == nullptr || before->code.size() == k->program->code.size());
   if (!same) throw input_error("'" + file_ + "' was changed while in use");
@@ -116,21 +120,25 @@ std::shared_ptr<const trace_kernel> trace_file::read() const {
 
 void trace_file::stay_open(const std::shared_ptr<const trace_kernel>& k) const {
   const std::size_t bytes = k->bytes();
-  if (stays_ != nullptr || !set_->take(bytes)) return;
-  open_bytes_ = bytes;
-  stays_ = k;
+  if (opened_ != nullptr && opened_->stays != nullptr) return;
+  if (!set_->take(bytes)) return;
+  if (opened_ == nullptr) opened_ = std::make_unique<opened>();
+  opened_->bytes = bytes;
+  opened_->stays = k;
 }
 
 void trace_file::close() const {
-  stays_.reset();
-  set_->give_back(std::exchange(open_bytes_, 0));
+  if (opened_ == nullptr || opened_->stays == nullptr) return;
+  opened_->stays.reset();
+  set_->give_back(opened_->bytes);
 }
 
 std::shared_ptr<const trace_kernel> trace_file::open() const {
-  std::shared_ptr<const trace_kernel> k = stays_ != nullptr ? stays_ : open_.lock();
+  if (opened_ == nullptr) opened_ = std::make_unique<opened>();
+  std::shared_ptr<const trace_kernel> k = opened_->stays != nullptr ? opened_->stays : opened_->current.lock();
   if (k == nullptr) k = read();
-  open_ = k;
-  program_ = k->program;
+  opened_->current = k;
+  opened_->program = k->program;
   if (launches_left_ != 0) --launches_left_;
   if (launches_left_ == 0) close();
   else stay_open(k);

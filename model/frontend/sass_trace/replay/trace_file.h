@@ -91,12 +91,15 @@ class trace_file {
   [[nodiscard]] std::shared_ptr<const trace_kernel> open() const;
 
  private:
-  struct state_of_file {
-    std::uint64_t bytes = 0;
-    std::int64_t changed = 0;  // ns
-    bool operator==(const state_of_file& o) const { return bytes == o.bytes && changed == o.changed; }
+  // From the first launch on, and while it stays open.
+  struct opened {
+    std::size_t bytes = 0;                      // of `stays`
+    std::shared_ptr<const trace_kernel> stays;  // null: it does not stay open
+    std::weak_ptr<const trace_kernel> current;  // for a launch that has not ended
+    std::weak_ptr<const isa::program> program;  // of earlier launches, which the caches know
   };
-  [[nodiscard]] state_of_file state_now() const;
+  /// A number for its size and the time of its last change.
+  [[nodiscard]] std::uint64_t state_now() const;
   [[nodiscard]] std::shared_ptr<const trace_kernel> read() const;
   void stay_open(const std::shared_ptr<const trace_kernel>& k) const;
   void close() const;
@@ -109,12 +112,9 @@ class trace_file {
   std::uint64_t warp_instructions_ = 0;
   std::uint64_t launch_cycle_ = 0;
   std::uint64_t stream_ = 0;
-  state_of_file state_;
+  std::uint64_t state_ = 0;
   mutable std::uint64_t launches_left_ = 0;
-  mutable std::size_t open_bytes_ = 0;                 // of `stays_`
-  mutable std::shared_ptr<const trace_kernel> stays_;  // null: it does not stay open
-  mutable std::weak_ptr<const trace_kernel> open_;     // for a launch that has not ended
-  mutable std::weak_ptr<const isa::program> program_;  // of earlier launches, which the caches know
+  mutable std::unique_ptr<opened> opened_;
 };
 
 }  // namespace heddle::sass_trace
