@@ -160,6 +160,7 @@ class functional_executor {
   // Lines that blocks access (functional_lines.cpp)
   void note_lines(block& b, const warp& x, const functional_step& s, simt::lane_mask mask) const;
   void note_segment(block& b, const simt::bulk_request& r, const simt::bulk_segment& p) const;
+  [[nodiscard]] std::uint64_t block_number(const block& b) const;
   void report_lines(block& b);
 
   // Reports to the watcher (functional_watch.cpp)

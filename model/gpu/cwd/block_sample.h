@@ -2,14 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 namespace heddle {
 
 /// What blocks have executed: warp instructions, or records of a trace.
 struct executed_blocks {
   std::uint64_t instructions = 0;
-  std::uint64_t most = 0;            // of one block
-  std::uint64_t missed_sectors = 0;  // in the L2, as far as it is known without timing
+  std::uint64_t most = 0;                       // of one block
+  std::optional<std::uint64_t> missed_sectors;  // in the L2; none: without timing it is not known
 };
 
 /// How a launch uses the L2.

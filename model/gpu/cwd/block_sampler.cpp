@@ -276,7 +276,8 @@ block_sample block_sampler::estimate(std::uint64_t left_out, const executed_bloc
   const double batches = static_cast<double>(left_out) / static_cast<double>(batch_blocks_);
   const double more =
       s->instructions > 0 ? static_cast<double>(rest.instructions) / (batches * s->instructions) - 1 : 0;
-  const double missed = missing_costs * missed_more(*s, batches, static_cast<double>(rest.missed_sectors));
+  const double missed =
+      rest.missed_sectors ? missing_costs * missed_more(*s, batches, static_cast<double>(*rest.missed_sectors)) : 0;
   e.cycles += batches * s->cycles * std::max(0.0, 1 + s->elasticity * more) * (1 + missed);
   double half = (half_width(*s, batches, more) + std::fabs(missed)) * batches * s->cycles;
   // A block that is longer than all that were seen may run alone at the end.

@@ -25,6 +25,7 @@ class sampled_l2 final : public sampled_cache, public line_follower {
   /// From now on blocks access it without timing, number `first` first, of which the GPU holds `together`.
   void begin_untimed(std::uint64_t first, std::uint64_t together);
   void block_touched(std::uint64_t block, std::vector<line_touch> lines) override;
+  [[nodiscard]] std::uint64_t together() const override { return due_.size(); }
   /// All blocks have ended, and the memory holds what they wrote. Returns how many sectors they missed.
   std::uint64_t end_untimed();
 

@@ -24,7 +24,8 @@ void block_feed::hand_over(const grid_record& grid) {
 executed_blocks block_feed::skip(const grid_record& grid, line_follower& follower) {
   executed_blocks all;
   auto add = [&, block = grid.dispatched](const isa::recorded_block& b) mutable {
-    follower.block_touched(block++, lines_of(b, *grid.launch));
+    follower.block_touched(block, lines_of(b, *grid.launch->decoded, *grid.launch, block, follower.together()));
+    ++block;
     all.instructions += b.records();
     all.most = std::max(all.most, b.records());
   };

@@ -155,9 +155,11 @@ std::uint64_t host_interface::execute_functionally(const launch_descriptor& d) {
 // No block is in flight, and the stores of all are in memory. The next launch may begin at once.
 std::optional<executed_blocks> host_interface::execute_left_out(const grid_record& grid) {
   l2_->begin_untimed(grid.dispatched, grid.sampler->wave());
+  // Whether a warp finds its local memory in the L2 depends on which warps run beside it at the time.
+  const bool has_local = grid.launch->program->local_bytes != 0;
   if (grid.launch->recorded()) {
     executed_blocks rest = blocks_.skip(grid, *l2_);
-    rest.missed_sectors = l2_->end_untimed();
+    if (const std::uint64_t missed = l2_->end_untimed(); !has_local) rest.missed_sectors = missed;
     return rest;
   }
   executing_ = true;
@@ -167,7 +169,7 @@ std::optional<executed_blocks> host_interface::execute_left_out(const grid_recor
   const std::uint64_t missed = l2_->end_untimed();
   executing_ = false;
   if (o.how == functional_executor::ending::completed)
-    return executed_blocks{o.warp_instructions, o.most_of_block, missed};
+    return executed_blocks{o.warp_instructions, o.most_of_block, has_local ? std::nullopt : std::optional(missed)};
   if (o.how == functional_executor::ending::failed) program_fault_with(o.text, o.details);
   return std::nullopt;
 }

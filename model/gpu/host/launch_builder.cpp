@@ -20,6 +20,10 @@ simt::dim3 dim3_of(const T v[3]) {
 }
 }  // namespace
 
+std::uint64_t local_base_of(const sass_trace::kernel_header& h, std::uint64_t stream) {
+  return h.own ? h.local_address : recorded_local_base + stream % 64 * recorded_local_bytes;
+}
+
 // Running launches keep the table that they started with. A handle is an index into the table, counted from 1.
 std::uint64_t launch_builder::create_texture(const create_texture_descriptor& d) {
   simt::texture_descriptor t;
@@ -130,7 +134,7 @@ std::shared_ptr<resident_launch> launch_builder::recorded(const launch_recording
   l->carveout_percent = d.carveout_percent;
   l->shared_bytes = h.shared_bytes;
   add_client(*l);
-  l->local_base = h.own ? h.local_address : recorded_local_base + d.stream % 64 * recorded_local_bytes;
+  l->local_base = local_base_of(h, d.stream);
   l->sm_count = config_.gpu.sm_count;
   l->warps_per_sm = config_.sm.max_warps;
   return l;

@@ -14,6 +14,9 @@
 
 namespace heddle {
 
+/// Where the local memory of a recorded launch lies.
+std::uint64_t local_base_of(const sass_trace::kernel_header& h, std::uint64_t stream);
+
 /// Makes launches from the host's descriptors: program, constant banks, textures, local memory.
 class launch_builder {
  public:

@@ -7,7 +7,7 @@
 
 namespace heddle {
 
-/// What an access to global memory does with the line.
+/// What an access to global or local memory does with the line.
 enum class line_use : std::uint8_t { reads = 1, writes = 2, changes = 3 };
 
 /// Sectors of a 128-byte line that are accessed.
@@ -44,6 +44,8 @@ class line_follower {
  public:
   /// A block has ended. Blocks end in any order, and each tells all of its lines. One thread calls at a time.
   virtual void block_touched(std::uint64_t block, std::vector<line_touch> lines) = 0;
+  /// How many blocks are resident at a time, at least 1.
+  [[nodiscard]] virtual std::uint64_t together() const = 0;
 
  protected:
   ~line_follower() = default;

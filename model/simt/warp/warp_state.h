@@ -65,6 +65,12 @@ struct launch_context {
   [[nodiscard]] bool recorded() const { return recorded_blocks != 0; }
   [[nodiscard]] std::uint64_t blocks() const { return recorded() ? recorded_blocks : grid.count(); }
   [[nodiscard]] std::uint32_t warps_per_block() const { return (threads_per_block() + warp_size - 1) / warp_size; }
+  /// Global address of a byte of a thread's local memory; `warp` is the place of its warp among those of all SMs.
+  /// Interleaved by 32-bit words over the lanes, so that a warp's accesses to one variable coalesce.
+  [[nodiscard]] std::uint64_t local_address(std::uint64_t warp, std::uint64_t offset, unsigned lane) const {
+    const std::uint64_t per_thread = (program->local_bytes + 3) / 4 * 4;
+    return local_base + warp * per_thread * warp_size + offset / 4 * (4 * warp_size) + lane * 4 + offset % 4;
+  }
 };
 
 /// The rank in its cluster of the block with this index, x fastest.

@@ -48,12 +48,8 @@ memory_issue::memory_issue(const surroundings& s)
       departed_(s.departed),
       banks_(config_.shared_memory.banks, config_.shared_memory.bank_bytes) {}
 
-// Local memory is interleaved by 32-bit words over the lanes, so that a warp's accesses to one variable coalesce.
 std::uint64_t memory_issue::local_address(const warp_slot& w, std::uint64_t offset, unsigned lane) const {
-  const std::uint64_t per_thread = (w.launch->program->local_bytes + 3) / 4 * 4;
-  const std::uint64_t warp = std::uint64_t{sm_id_} * config_.sm.max_warps + w.state.slot;
-  return w.launch->local_base + warp * per_thread * isa::warp_size + offset / 4 * (4 * isa::warp_size) + lane * 4 +
-         offset % 4;
+  return w.launch->local_address(std::uint64_t{sm_id_} * config_.sm.max_warps + w.state.slot, offset, lane);
 }
 
 // Translates the lanes' addresses into shared-memory offsets and global addresses. Returns false after a fault, if an
