@@ -186,6 +186,12 @@ void gpu::observe(functional_observer& observer) { parts_->host.functional().obs
 
 void sample_blocks(gpu& chip, double error) { chip.parts_->cwd->sample_blocks(error, chip.parts_->sampled_l2); }
 
+sampled_l2& untimed_l2(gpu& chip) { return chip.parts_->sampled_l2; }
+
+const decoded_program& placed(gpu& chip, const std::shared_ptr<const isa::program>& recorded) {
+  return placed(chip.parts_->host, recorded);
+}
+
 void make_part_objects(gpu& chip) {
   const auto make = [&all = chip.parts_->part_objects](sc_core::sc_module& owner) {
     for (auto& object : part_objects(owner)) all.push_back(std::move(object));

@@ -24,12 +24,17 @@ class host_interface;
 class interconnect;
 class l2_cache;
 class memory_model;
+class sampled_l2;
 class sanitizer;
 class sm;
 class state_image;
 namespace ptx {
 class parsed_modules;
 }
+namespace isa {
+struct program;
+}
+struct decoded_program;
 struct gpu_blocks;
 struct gpu_parts;
 
@@ -109,6 +114,10 @@ class gpu : public sc_core::sc_module {
   /// Call before the first launch. Blocks of launches are left out from the simulation, and executed functionally, once
   /// the others tell the launch's cycles with a relative error below `error`.
   friend void sample_blocks(gpu& chip, double error);
+  /// Brings into the L2 what launches access that are not simulated. For use while nothing is in flight.
+  friend sampled_l2& untimed_l2(gpu& chip);
+  /// A recorded program as its launches will find it: with the place of its code.
+  friend const decoded_program& placed(gpu& chip, const std::shared_ptr<const isa::program>& recorded);
   friend void make_part_objects(gpu& chip);
   /// The state can be described now: all SMs are in step, and nothing is in flight that has no description (a flush of
   /// the L2, a fault, a reset, requests that a protocol monitor or a random delay holds).
@@ -130,6 +139,8 @@ class gpu : public sc_core::sc_module {
 };
 
 void sample_blocks(gpu& chip, double error);
+sampled_l2& untimed_l2(gpu& chip);
+const decoded_program& placed(gpu& chip, const std::shared_ptr<const isa::program>& recorded);
 /// Makes the parts of SMs and of their sub-partitions (module_part) objects of SystemC, which sc_find_object finds.
 /// Call once, before elaboration ends.
 void make_part_objects(gpu& chip);

@@ -214,6 +214,8 @@ std::map<std::string, std::string> files_of(const job& j) {
   }
   for (const symbol_data& s : j.symbols) add(s.file);
   add_traces(j.operations, files);
+  for (const std::string& trace : j.untimed)
+    if (files.count(trace) == 0) files[trace] = sum_of(trace);
   return files;
 }
 

@@ -170,6 +170,7 @@ struct job {
   std::vector<texture> textures;
   std::vector<operation> operations;
   std::vector<preemption> preemptions;  // ordered by cycle
+  std::vector<std::string> untimed;     // traces of launches that only fill the L2, before all operations
   bool in_order = false;  // the host performs all operations in sequence; otherwise each stream is independent
   std::vector<output> outputs;
   std::shared_ptr<const file_contents> read_before;  // contents of files that are not read again; null: none

@@ -12,6 +12,7 @@
 #include <limits>
 
 #include "heddle/config/message.h"
+#include "heddle/frontend/sass_trace/replay/trace_file.h"
 #include "heddle/metrics/collect.h"
 #include "heddle/metrics/json.h"
 #include "heddle/sm/sm.h"
@@ -22,6 +23,7 @@
 #include "testbench/report/metrics_report.h"
 #include "testbench/report/report_page.h"
 #include "testbench/text/text.h"
+#include "testbench/warm/l2_warm_up.h"
 
 namespace heddle::testbench {
 
@@ -156,8 +158,16 @@ void job_runner::share_among_clients() {
 }
 
 void job_runner::begin() {
-  if (options_.resumes != nullptr) resume(*options_.resumes);
-  else program_.start(job_, *device_, machine_.checks());
+  if (options_.resumes != nullptr) return resume(*options_.resumes);
+  if (!job_.untimed.empty()) fill_l2();
+  program_.start(job_, *device_, machine_.checks());
+}
+
+void job_runner::fill_l2() {
+  l2_warm_up::traces_by_file next;
+  for (const operation& op : job_.operations)
+    if (op.recording) next.emplace(op.recording->file(), op.recording);
+  l2_warm_up(gpu_, options_.strict).follow(job_.untimed, next);
 }
 
 // The launches are made again, in no simulated time; then all takes the state that it had.

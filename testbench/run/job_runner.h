@@ -56,6 +56,7 @@ class job_runner final : private print_observer {
   void write_snapshot();
   void begin();
   void share_among_clients();
+  void fill_l2();
   void resume(const checkpoint& c);
   void attempt_checkpoint();
   void warn_of_late_preemptions() const;

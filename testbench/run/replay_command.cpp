@@ -96,40 +96,58 @@ void for_each_trace(const job& j, F&& warn) {
     if (op.recording && warned.insert(op.recording.get()).second) warn(*op.recording);
 }
 
+/// Makes operations of a list's commands.
+class trace_operations {
+ public:
+  explicit trace_operations(std::shared_ptr<sass_trace::trace_set> set) : set_(std::move(set)) {}
+
+  /// Fills `op` by what `c` names. Throws input_error for a trace that cannot be read.
+  void add(sass_trace::list_command& c, operation& op) {
+    if (c.what == sass_trace::list_command::kind::copy_to_device) {
+      // The data do not matter to a replay, but the host waited here.
+      op.what = operation::kind::synchronise;
+      return;
+    }
+    const auto known = read_.find(c.file);
+    const auto trace = known != read_.end() ? known->second : std::make_shared<trace_file>(std::move(c.file), set_);
+    if (known == read_.end()) read_.emplace(trace->file(), trace);
+    trace->add_launch();
+    op.recording = trace;
+    op.position = position_++;
+    op.at_cycle = trace->launch_cycle();
+    op.stream = trace->traits().own
+                    ? static_cast<std::uint32_t>(trace->stream())
+                    : streams_.emplace(trace->stream(), static_cast<std::uint32_t>(streams_.size())).first->second;
+  }
+
+ private:
+  std::shared_ptr<sass_trace::trace_set> set_;
+  // CUDA's stream numbers may have 64 bits: Heddle numbers streams in the order of appearance.
+  std::map<std::uint64_t, std::uint32_t> streams_;
+  std::unordered_map<std::string_view, std::shared_ptr<trace_file>> read_;  // by the files' names
+  unsigned position_ = 0;
+};
+
 }  // namespace
 
 job job_of_traces(const std::string& kernels_list, bool strict, std::uint64_t memory_mib) {
   job j;
   j.name = kernels_list;
   j.in_order = true;
-  std::map<std::uint64_t, std::uint32_t>
-      streams;  // CUDA's stream numbers may have 64 bits: Heddle numbers streams in the order of appearance
-  std::unordered_map<std::string_view, std::shared_ptr<trace_file>> read;  // by the files' names
   const auto store = std::make_shared<sass_trace::trace_store>(
       memory_mib << 20, std::min<std::uint64_t>(memory_mib << 20, sass_trace::trace_store::most_kept_bytes));
-  const auto set = std::make_shared<sass_trace::trace_set>(strict, store);
+  trace_operations make(std::make_shared<sass_trace::trace_set>(strict, store));
   std::deque<sass_trace::list_command> commands = sass_trace::read_kernels_list(kernels_list);
   j.operations.reserve(commands.size());
-  unsigned position = 0;
   for (; !commands.empty(); commands.pop_front()) {  // a long list is not in memory twice
     sass_trace::list_command& c = commands.front();
+    if (c.what == sass_trace::list_command::kind::untimed) {
+      j.untimed.push_back(std::move(c.file));
+      continue;
+    }
     operation& op = j.operations.emplace_back();
     op.where = kernels_list + ":" + std::to_string(c.line) + ":1";
-    if (c.what == sass_trace::list_command::kind::copy_to_device) {
-      // The data do not matter to a replay, but the host waited here.
-      op.what = operation::kind::synchronise;
-    } else {
-      const auto known = read.find(c.file);
-      const auto trace = known != read.end() ? known->second : std::make_shared<trace_file>(std::move(c.file), set);
-      if (known == read.end()) read.emplace(trace->file(), trace);
-      trace->add_launch();
-      op.recording = trace;
-      op.position = position++;
-      op.at_cycle = trace->launch_cycle();
-      op.stream = trace->traits().own
-                      ? static_cast<std::uint32_t>(trace->stream())
-                      : streams.emplace(trace->stream(), static_cast<std::uint32_t>(streams.size())).first->second;
-    }
+    make.add(c, op);
   }
   return j;
 }
@@ -150,9 +168,11 @@ int replay_from(const std::vector<std::string>& arguments, std::shared_ptr<const
   const gpu_config config = machine_of(o, roles);
   roles.add_input(o.kernels_list, "the list of kernels");
   for (const sass_trace::list_command& c : sass_trace::read_kernels_list(o.kernels_list))
-    if (c.what == sass_trace::list_command::kind::kernel) roles.add_input(c.file, "a trace");
+    if (!c.file.empty()) roles.add_input(c.file, "a trace");
   check_result_files(o, job{}, std::move(roles));
   const job j = job_of_traces(o.kernels_list, o.strict, o.trace_memory_mib);
+  if (o.cold && !j.untimed.empty())
+    throw input_error(o.kernels_list + ": launches without time fill the L2, which --cold empties");
   judge_generation(o, j, config);
   warn_of_unknown_opcodes(j);
   for_each_trace(j, warn_of_missing_blocks);

@@ -122,7 +122,7 @@ class sample_run {
   // estimate: they were submitted.
   int simulate(sample& drawn, sample_outcome& outcome) {
     const trace_runs runs(list_, {options_.output, options_.gpu, options_.overrides, options_.sweep_words,
-                                  options_.sample_error, options_.no_wait});
+                                  options_.sample_error, options_.warm_up, options_.no_wait});
     for (unsigned round = 0; round < most_rounds; ++round) {
       launch_values values, errors;
       const int code = runs.simulate(drawn.chosen(), values, errors);

@@ -12,6 +12,7 @@ namespace heddle::testbench {
 namespace {
 
 constexpr double usual_error = 2, usual_confidence = 95;  // percent
+constexpr std::uint64_t usual_warm_up = 50, most_warm_up = 10000;
 
 double percent_of(const option_parser& p, const char* option, double usual) {
   return p.has(option) ? p.percentage(option) : usual / 100;
@@ -40,6 +41,9 @@ option_parser options_of_sample() {
   p.value("output,o", "DIR", "simulate the traces, and keep results there; what it holds is not run again");
   p.value("gpu", "NAME|FILE.ini", "the machine (default: gtx1080)");
   p.values("set", "SECTION.KEY=VALUE", "override one parameter; repeatable");
+  p.value("warm-up", "N",
+          "launches before each one that pass through the L2 without being simulated, at most; fewer if these fill it "
+          "(default: 50; 0: each begins with empty caches)");
   p.value(
       "sample-blocks", "PERCENT",
       "simulate only so many blocks of each launch that the error of its cycles is at most PERCENT (heddle replay); a "
@@ -97,6 +101,7 @@ bool parse_sample(const std::vector<std::string>& arguments, sample_options& o) 
   if (p.has("sample-blocks")) o.sample_error = p.percentage("sample-blocks");
   if (o.sample_error >= o.wanted.error) p.fail("--sample-blocks: expected less than --error, of which it is a part");
   if (o.sample_error > 0 && o.output.empty()) p.fail("--sample-blocks belongs to --output");
+  o.warm_up = p.has("warm-up") ? p.number("warm-up", 0, most_warm_up) : usual_warm_up;
   o.no_wait = p.has("no-wait");
   o.dry_run = p.has("dry-run");
   o.quiet = p.has("quiet");

@@ -26,6 +26,7 @@ struct sample_options {
   std::vector<std::string> overrides;
   std::vector<std::string> sweep_words;  // for heddle sweep
   double sample_error = 0;               // of each launch's cycles, by which blocks are left out; 0: none are
+  std::uint64_t warm_up = 0;             // launches before each one that fill the L2
   bool no_wait = false;
   bool dry_run = false;
   bool quiet = false;

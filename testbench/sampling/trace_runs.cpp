@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 
@@ -10,6 +11,7 @@
 #include "heddle/config/message.h"
 #include "testbench/correlate/csv_table.h"
 #include "testbench/files/result_files.h"
+#include "testbench/sweep/plan/sha256.h"
 #include "testbench/sweep/sweep_command.h"
 #include "testbench/text/text.h"
 
@@ -27,21 +29,42 @@ std::string quoted(const std::string& value) { return '"' + value + '"'; }
 trace_runs::trace_runs(const launch_list& list, trace_run_options o) : list_(list), options_(std::move(o)) {
   std::error_code failed;
   std::filesystem::create_directories(options_.folder + "/launches", failed);
-  for (std::uint32_t k = 0; k < list.launches.size(); ++k) first_of_.emplace(list.launches[k].trace, k);
   if (failed)
     throw input_error("--output: cannot make the folder '" + printable(options_.folder) + "': " + failed.message());
+  find_same();
 }
 
-// Launches of the same trace have one list, and so one result.
+std::uint32_t trace_runs::first_before(std::uint32_t launch) const {
+  return launch - static_cast<std::uint32_t>(std::min<std::uint64_t>(launch, options_.warm_up));
+}
+
+void trace_runs::find_same() {
+  std::map<std::string, std::uint32_t> traces;
+  std::vector<std::uint32_t> of_launch;
+  std::map<sha256::digest, std::uint32_t> lists;
+  for (std::uint32_t k = 0; k < list_.launches.size(); ++k) {
+    of_launch.push_back(traces.emplace(list_.launches[k].trace, k).first->second);
+    const std::uint32_t first = first_before(k);
+    const auto digest = sha256().update(&of_launch[first], (k - first + 1) * sizeof of_launch[first]).finish();
+    same_.push_back(lists.emplace(digest, k).first->second);
+  }
+}
+
 std::string trace_runs::name_of_list(std::uint32_t launch) const {
-  return fmt::format("launches/{:06}.g", first_of_.at(list_.launches[launch].trace));
+  return fmt::format("launches/{:06}.g", same_[launch]);
+}
+
+std::string trace_runs::text_of_list(std::uint32_t launch) const {
+  std::string text;
+  for (std::uint32_t k = first_before(launch); k <= launch; ++k)
+    text += (k < launch ? "Untimed," : "") + std::filesystem::absolute(list_.launches[k].trace).string() + "\n";
+  return text;
 }
 
 void trace_runs::write_sweep(const std::vector<std::uint32_t>& launches) const {
   result_files files;
-  std::map<std::string, std::string> lists;  // of one trace each
-  for (const std::uint32_t k : launches)
-    lists.emplace(name_of_list(k), std::filesystem::absolute(list_.launches[k].trace).string() + "\n");
+  std::map<std::string, std::string> lists;
+  for (const std::uint32_t k : launches) lists.emplace(name_of_list(k), text_of_list(k));
   std::vector<std::string> names;
   for (const auto& [name, text] : lists) {
     const std::string path = options_.folder + "/" + name;

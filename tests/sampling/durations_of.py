@@ -5,8 +5,8 @@
     durations_of.py KERNELSLIST RESULTS.csv > durations.csv
     durations_of.py METRICS.json... > durations.csv
 
-RESULTS.csv is what `heddle sample KERNELSLIST --least N` has left in its folder, where N is at least the number of launches, so that
-all different ones were simulated. Its traces bear the numbers of their first launches. METRICS.json are metrics of whole runs, one
+RESULTS.csv is what `heddle sample KERNELSLIST --least N --warm-up 0` has left in its folder, where N is at least the number of launches,
+so that all different ones were simulated. Its traces bear the numbers of their first launches. METRICS.json are metrics of whole runs, one
 after another. The counters have the names of Nsight Compute, so that `heddle sample --compare` finds them. Those of a trace are
 counted in it, those of a run are in its metrics and in the rows of its machine code.
 """

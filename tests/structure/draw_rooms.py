@@ -35,7 +35,7 @@ BOXES = (
     (6, 7, 2, 'options', 'command lines', ('testbench/options',)),
     (5, 5, 3, 'sweep', 'points and results', ('testbench/sweep/plan', 'testbench/sweep/store')),
     (5, 7, 4, 'report', 'the verdict and the HTML page', ('testbench/report', 'testbench/advice')),
-    (5, 7, 5, 'run', 'one simulation from job to files', ('testbench/run', 'testbench/checkpoint', 'testbench/record', 'testbench/live', 'testbench/sanitize', 'testbench/views')),
+    (5, 7, 5, 'run', 'one simulation from job to files', ('testbench/run', 'testbench/checkpoint', 'testbench/record', 'testbench/warm', 'testbench/live', 'testbench/sanitize', 'testbench/views')),
     (5, 5, 6, 'sweep', 'running points', ('testbench/sweep/engine', 'testbench/sweep')),
     (6, 7, 6, 'exec', 'the simulator behind a CUDA program', ('testbench/exec',)),
     (5, 5, 7, 'correlate, whatif', 'real chips; changes of the machine', ('testbench/correlate', 'testbench/energy', 'testbench/sampling', 'testbench/sampling/compare', 'testbench/sampling/launches', 'testbench/sampling/strata', 'testbench/whatif')),

@@ -112,6 +112,8 @@ class host_interface : public sc_core::sc_module,
   friend bool rests(const host_interface& host);
   /// While it rests and the GPU is between launches.
   friend void exchange(host_interface& host, state_image& image);
+  /// A recorded program as its launches will find it.
+  friend const decoded_program& placed(host_interface& host, const std::shared_ptr<const isa::program>& recorded);
 
  private:
   std::optional<executed_blocks> execute_left_out(const grid_record& grid) override;
@@ -187,5 +189,6 @@ class host_interface : public sc_core::sc_module,
 
 bool rests(const host_interface& host);
 void exchange(host_interface& host, state_image& image);
+const decoded_program& placed(host_interface& host, const std::shared_ptr<const isa::program>& recorded);
 
 }  // namespace heddle

@@ -174,6 +174,10 @@ std::optional<executed_blocks> host_interface::execute_left_out(const grid_recor
   return std::nullopt;
 }
 
+const decoded_program& placed(host_interface& host, const std::shared_ptr<const isa::program>& recorded) {
+  return *host.modules_.recorded(recorded);
+}
+
 std::uint64_t host_interface::launch_recording(const launch_recording_descriptor& d) {
   if (!recorded_) throw input_error("a launch of a recording came without the recording");
   auto l = launch_builder_.recorded(d, *recorded_);

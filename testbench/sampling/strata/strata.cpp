@@ -86,7 +86,9 @@ std::vector<stratum> strata_of(const launch_list& list, const accuracy& wanted) 
       kernels.emplace_back(list, members);
       names.push_back(key.first);
     } else {
-      strata.push_back({key.first, members, 0, 0});
+      // The first one may find nothing of its data in the L2.
+      strata.push_back({key.first, {members.front()}, 0, 0});
+      if (members.size() > 1) strata.push_back({key.first, {members.begin() + 1, members.end()}, 0, 0});
     }
   }
   if (list.has_times) strata = divided(kernels, names, wanted);

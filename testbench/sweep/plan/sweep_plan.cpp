@@ -42,16 +42,19 @@ std::string gpu_name(const sweep_file& file, const std::string& written) {
 }
 
 // A replay reads its trace files again, block by block, so they are checked for changes.
+// `digests`: of those that other lists have named.
 std::string trace_digest(const std::string& list, const std::string& where, const file_access& access,
-                         std::vector<file_version>& files) {
+                         std::vector<file_version>& files, std::map<std::string, std::string>& digests) {
   sha256 hash;
   hash.field("trace").field(read_file(list, where));
   std::set<std::string> seen;
   for (const sass_trace::list_command& c : sass_trace::read_kernels_list(list)) {
-    if (c.what != sass_trace::list_command::kind::kernel || !seen.insert(c.file).second) continue;
+    if (c.file.empty() || !seen.insert(c.file).second) continue;
     access.check(c.file, list + ":" + std::to_string(c.line) + ":1");
     files.emplace_back(c.file);
-    hash.field(file_access().read(c.file, "trace"));
+    std::string& digest = digests[c.file];
+    if (digest.empty()) digest = hex(sha256().field(file_access().read(c.file, "trace")).finish());
+    hash.field(digest);
   }
   return hex(hash.finish());
 }
@@ -174,7 +177,7 @@ void sweep_plan::read_workload(const std::string& written, bool trace, const std
                            file_.confine.empty() ? "job" : "--confine");
   workload w;
   if (trace) {
-    w.digest = trace_digest(path, where, access, w.replayed);
+    w.digest = trace_digest(path, where, access, w.replayed, trace_digests_);
     w.what = traces(path);
   } else {
     const std::string text = read_file(path, where);

@@ -89,7 +89,8 @@ class sweep_plan {
   std::vector<std::string> gpu_files_;            // of all GPUs, with the files they are based on
   std::map<std::string, effective_values> gpus_;  // this map and the next: by the name as written
   std::map<std::string, workload> workloads_;
-  std::vector<std::size_t> config_axes_;  // parameters
+  std::map<std::string, std::string> trace_digests_;  // by file: lists may name the same traces
+  std::vector<std::size_t> config_axes_;              // parameters
   std::vector<std::size_t> launch_axes_;
   std::vector<std::uint64_t> numbers_;  // numbers in the product
   std::vector<point_id> ids_;

@@ -124,16 +124,19 @@ TEST_F(samples, without_durations_are_told_apart_by_their_code) {
   write("kernelslist.g", list);
   ASSERT_EQ(0, run({"kernelslist.g", "--dry-run", "--json", "s.json"}).code);
   json drawn = read("s.json");
-  ASSERT_EQ(2u, drawn["strata"].size());
-  EXPECT_EQ(4u, drawn["strata"][0]["launches"].get<unsigned>());
-  EXPECT_EQ(8u, drawn["strata"][1]["launches"].get<unsigned>());
+  // The first one of each code is apart.
+  const auto sizes = [&drawn] {
+    std::vector<unsigned> all;
+    for (const json& s : drawn["strata"]) all.push_back(s["launches"].get<unsigned>());
+    return all;
+  };
+  EXPECT_EQ((std::vector<unsigned>{1, 1, 7, 3}), sizes());
   // Passes of a loop are the same code; their number is in the size of the file.
   for (int k = 0; k < 12; ++k)
     write("kernel-" + std::to_string(k) + ".traceg", trace("IADD3", k % 4 == 0 ? 40 : k % 4 == 1 ? 41 : 400));
   ASSERT_EQ(0, run({"kernelslist.g", "--dry-run", "--json", "s.json"}).code);
   drawn = read("s.json");
-  ASSERT_EQ(2u, drawn["strata"].size());
-  EXPECT_EQ(6u, drawn["strata"][0]["launches"].get<unsigned>());
+  EXPECT_EQ((std::vector<unsigned>{1, 5, 1, 5}), sizes());
   write("kernel-5.traceg", trace("IADD3", 40).replace(trace("IADD3", 40).find("0000 ffff"), 4, "zero"));
   expect_refused({"kernelslist.g", "--dry-run"}, "kernel-5.traceg:23:1: got 'zero', expected an instruction's place");
 }

@@ -183,6 +183,11 @@ TEST(sass_trace_reader, kernels_list) {
   EXPECT_EQ(commands[0].bytes, 65536u);
   EXPECT_EQ(commands[1].file, folder.path("kernel-1.traceg"));
   EXPECT_EQ(commands[2].file, folder.path("kernel-2-ctx_0x55.traceg.xz"));
+  const auto behind = read_kernels_list(folder.write("kernelslist.g", "Untimed, kernel-1.traceg\nkernel-1.traceg\n"));
+  ASSERT_EQ(behind.size(), 2u);
+  EXPECT_EQ(behind[0].what, list_command::kind::untimed);
+  EXPECT_EQ(behind[0].file, folder.path("kernel-1.traceg"));
+  EXPECT_EQ(behind[1].what, list_command::kind::kernel);
   EXPECT_EQ(commands[2].line, 6u);
 }
 

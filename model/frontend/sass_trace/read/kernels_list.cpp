@@ -41,6 +41,13 @@ list_command copy_of(std::string_view line, const line_reader& reader) {
   return c;
 }
 
+constexpr char untimed[] = "Untimed,";
+
+bool names_kernel(std::string_view line) {
+  const std::size_t name = line.rfind('/') == std::string_view::npos ? 0 : line.rfind('/') + 1;
+  return starts_with(line.substr(name), "kernel");
+}
+
 // Checks the trace file of a kernel line: it must exist in a supported format.
 list_command kernel_of(std::string_view line, const std::string& folder, const line_reader& reader) {
   list_command c;
@@ -66,6 +73,15 @@ list_command kernel_of(std::string_view line, const std::string& folder, const l
   return c;
 }
 
+list_command untimed_of(std::string_view line, const std::string& folder, bool any_kernel, const line_reader& reader) {
+  const std::string_view name = trimmed(line.substr(std::strlen(untimed)));
+  if (any_kernel) reader.fail(1, "launches without time only fill the L2 before the first launch, expected them there");
+  if (!names_kernel(name)) reader.fail(1, "expected Untimed,FILE with the name of a kernel's trace");
+  list_command c = kernel_of(name, folder, reader);
+  c.what = list_command::kind::untimed;
+  return c;
+}
+
 }  // namespace
 
 std::deque<list_command> read_kernels_list(const std::string& file) {
@@ -79,9 +95,9 @@ std::deque<list_command> read_kernels_list(const std::string& file) {
     const std::string_view line = trimmed(text);
     if (line.find('\0') != std::string_view::npos) reader.fail(1, "not a list of kernels: it holds a zero byte");
     if (line[0] == '#' || starts_with(line, "//")) continue;
-    const std::size_t name = line.rfind('/') == std::string_view::npos ? 0 : line.rfind('/') + 1;
-    const bool kernel = starts_with(line.substr(name), "kernel");
-    if (kernel) commands.push_back(kernel_of(line, folder, reader));
+    const bool only_fills = starts_with(line, untimed), kernel = !only_fills && names_kernel(line);
+    if (only_fills) commands.push_back(untimed_of(line, folder, any_kernel, reader));
+    else if (kernel) commands.push_back(kernel_of(line, folder, reader));
     else if (starts_with(line, "MemcpyHtoD")) commands.push_back(copy_of(line, reader));
     else if (contains(line, ".traceg") || contains(line, ".tracez"))
       reader.fail(1, "got '" + printable(std::string(line)) +
