@@ -29,7 +29,7 @@ std::uint64_t system_routine(program_services& services, const simt::lane_reader
   switch (static_cast<isa::system_function>(i.sub)) {
     case isa::system_function::vprintf: {
       const simt::printed_text p = simt::format_print(read, a, simt::lane_value(i.src[1], w, lane));
-      services.print(p.text);
+      services.print(*w.block->launch, p.text);
       return static_cast<std::uint32_t>(p.arguments);
     }
     case isa::system_function::malloc: {

@@ -16,8 +16,8 @@ class program_services {
   /// Reads current device memory: a store is visible once it has been acknowledged. Returns false if part of the range
   /// is not mapped.
   virtual bool inspect(std::uint64_t address, void* data, unsigned bytes) = 0;
-  /// Receives the text of a printf call.
-  virtual void print(const std::string& text) = 0;
+  /// Receives the text of a printf call of that launch.
+  virtual void print(const simt::launch_context& launch, const std::string& text) = 0;
   /// Allocates from the device heap of the launch's process, 16-byte aligned; 0 if it is full.
   virtual std::uint64_t heap_allocate(const simt::launch_context& launch, std::uint64_t bytes) = 0;
   /// A lane has received this address, which may be 0, of `bytes` bytes.

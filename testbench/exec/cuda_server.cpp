@@ -207,9 +207,7 @@ void cuda_server::greet(client& c, wire::reader& in) {
 // Prepends the common part of all replies.
 void cuda_server::reply(client& c, call_answer& a) {
   wire::writer whole;
-  std::string printed;
-  if (machine_) printed.swap(machine_->text);
-  whole.put_text(printed);
+  whole.put_text(machine_ && c.session != nullptr ? c.session->take_text() : std::string());
   whole.put_bytes(a.body.bytes().data(), a.body.bytes().size());
   if (!c.link.reply(a.status, whole.bytes())) c.gone = true;
   c.waits_now(false);

@@ -56,7 +56,7 @@ struct cuda_machine final : private print_observer {
   std::map<std::string, std::string> sources;                   // PTX by file name
   std::set<std::string> warned;                                 // warnings already printed
   std::map<std::vector<std::uint8_t>, std::uint64_t> textures;  // handles by the bytes of the request
-  std::string text;                                             // printed by kernels, for the next reply
+  std::map<unsigned, std::string> texts;                        // printed by kernels, for the next reply, by client
   /// What the process sees of the GPU: of its SMs those that its share has, as under MPS.
   [[nodiscard]] wire::device_info info(const process_share& share) const;
   /// That of calls after the queues' fault.
@@ -70,7 +70,8 @@ struct cuda_machine final : private print_observer {
   [[nodiscard]] std::uint64_t launches_have_taken(std::uint64_t cycles);
 
  private:
-  void printed(const std::string& more) override { text += more; }
+  void printed(const std::string& more) override { printed_by(0, more); }
+  void printed_by(std::uint32_t client, const std::string& more) override { texts[client] += more; }
 };
 
 /// One process of the CUDA program: its modules, streams, events and memory, by the numbers given to it.
@@ -106,6 +107,11 @@ class cuda_session {
   /// another name for it than at its last operation.
   [[nodiscard]] bool was_replaced() const { return shown_name(process_) != shown_name_; }
   [[nodiscard]] const std::string& program() const { return program_; }
+  /// What its kernels have printed since the last call.
+  [[nodiscard]] std::string take_text() {
+    const auto node = m_.texts.extract(client_);
+    return client_ == 0 || node.empty() ? std::string() : node.mapped();
+  }
   [[nodiscard]] const cuda_machine::process_share& share() const { return share_; }
   /// Kernels can use memory that the program can write at any time.
   [[nodiscard]] bool shares_memory() const { return !host_memory_.empty(); }

@@ -62,15 +62,23 @@ void host_driver::poll() {
 
 void host_driver::take_prints() {
   std::string text;
+  std::uint32_t client = 0;
+  const auto give = [&] {
+    if (text.empty()) return;
+    if (print_observer_ != nullptr) print_observer_->printed_by(client, text);
+    else SC_REPORT_INFO("/heddle/printf", text.c_str());
+    text.clear();
+  };
   while (const std::uint64_t waiting = link_->read_register(host_register::print_bytes)) {
+    const auto by = static_cast<std::uint32_t>(link_->read_register(host_register::print_client));
+    if (by != client) give();
+    client = by;
     const std::size_t have = text.size(), n = std::min(waiting, host_register::print_size);
     text.resize(have + n);
     link_->access(tlm::TLM_READ_COMMAND, host_register::print, &text[have], n);
     link_->write_register(host_register::print_pop, n);
   }
-  if (text.empty()) return;
-  if (print_observer_ != nullptr) print_observer_->printed(text);
-  else SC_REPORT_INFO("/heddle/printf", text.c_str());
+  give();
 }
 
 bool reset(host_driver& driver, bool begin) {

@@ -33,7 +33,7 @@ class copied_services final : public program_services {
     std::memset(data, 0, bytes);  // only printed text is read by it
     return true;
   }
-  void print(const std::string&) override {}
+  void print(const simt::launch_context&, const std::string&) override {}
   std::uint64_t heap_allocate(const simt::launch_context&, std::uint64_t bytes) override {
     const std::uint64_t given = heap_.allocate(bytes);
     return given == 0 ? 0 : sanitizer_.spaced().place(given, bytes);
@@ -154,7 +154,7 @@ tlm::tlm_response_status host_interface::read_registers(const byte_transfer& t, 
 // Eight bytes of the message or of the printed text, with zeros behind its end.
 std::uint64_t host_interface::text_at(std::uint64_t address) const {
   const bool prints = address >= host_register::print;
-  const std::string& text = prints ? printed_ : message_;
+  const std::string& text = prints ? printed_.first() : message_;
   const std::uint64_t at = address - (prints ? host_register::print : host_register::message);
   std::uint64_t value = 0;
   if (at < text.size()) std::memcpy(&value, text.data() + at, std::min<std::size_t>(sizeof value, text.size() - at));
@@ -195,7 +195,8 @@ std::uint64_t host_interface::read_register(std::uint64_t address) {
     case interrupt_pending: return interrupt_pending_;
     case map_base: return map_base_;
     case map_bytes: return map_bytes_;
-    case print_bytes: return printed_.size();
+    case print_bytes: return printed_.first().size();
+    case print_client: return printed_.client();
     case cycle: return clock_.cycle();
     case host_register::context_area: return context_area_;
     case host_register::client: return launch_builder_.client();
@@ -223,7 +224,7 @@ void host_interface::write_register(std::uint64_t address, std::uint64_t value) 
     case host_register::heap_base: heap_base_ = value; break;
     case heap_bytes: place_heap(value); break;
     case host_register::grid_workspace: launch_builder_.set_grid_workspace(value); break;
-    case print_pop: printed_.erase(0, std::min<std::uint64_t>(value, printed_.size())); break;
+    case print_pop: printed_.drop(value); break;
     case host_register::context_area: attempt([&] { move_context_area(value); }); break;
     case host_register::flush_caches: attempt([&] { flush_caches(); }); break;
     case host_register::client: launch_builder_.set_client(value); break;
@@ -301,10 +302,10 @@ void host_interface::report_end(std::uint32_t launch) {
 }
 
 // The host takes the text when a grid has ended, as CUDA does; earlier only if much is waiting.
-void host_interface::print(const std::string& text) {
-  const bool little = printed_.size() < much_text;
-  printed_ += text;
-  if (little && printed_.size() >= much_text) raise(host_interrupt::print);
+void host_interface::print(const simt::launch_context& launch, const std::string& text) {
+  const bool little = printed_.bytes() < much_text;
+  printed_.add(launch.client, text);
+  if (little && printed_.bytes() >= much_text) raise(host_interrupt::print);
 }
 
 void host_interface::program_fault_with(const std::string& text, const fault_details& details) {

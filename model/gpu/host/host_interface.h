@@ -28,6 +28,7 @@
 #include "heddle/gpu/host/idempotence.h"
 #include "heddle/gpu/host/launch_builder.h"
 #include "heddle/gpu/host/loaded_modules.h"
+#include "heddle/gpu/host/print_observer.h"
 #include "heddle/gpu/host/recorded_kernel.h"
 #include "heddle/sub_partition/program_services.h"
 #include "heddle/tlm/kernel/clock_domain.h"
@@ -80,7 +81,7 @@ class host_interface : public sc_core::sc_module,
   bool inspect(std::uint64_t address, void* data, unsigned bytes) override {
     return memory_.inspect(address, data, bytes);
   }
-  void print(const std::string& text) override;
+  void print(const simt::launch_context& launch, const std::string& text) override;
   std::uint64_t heap_allocate(const simt::launch_context& launch, std::uint64_t bytes) override {
     return heap_of(launch).allocate(bytes);
   }
@@ -152,7 +153,7 @@ class host_interface : public sc_core::sc_module,
   std::map<std::uint32_t, device_heap> heaps_;  // by client
   std::uint64_t heap_base_ = 0;
   std::uint64_t context_area_;
-  std::string printed_;                                         // by kernels, not taken by the host yet
+  printed_text_queue printed_;                                  // by kernels, not taken by the host yet
   std::map<const isa::program*, global_footprint> footprints_;  // of programs for which flush was considered
   std::shared_ptr<const sass_trace::trace_kernel> recorded_;    // that accompanied the last write
   std::uint32_t launches_ = 0;

@@ -31,7 +31,8 @@ namespace heddle {
   X(context_area, 0x98, read_write, "context area; written only while not busy")                                 \
   X(flush_caches, 0xa0, write_only, "caches are written back and emptied; only while not busy")                  \
   X(reset, 0xa8, write_only, "any value resets the GPU")                                                         \
-  X(client, 0xb0, read_write, "client of the launches that follow (bits of client_register)")
+  X(client, 0xb0, read_write, "client of the launches that follow (bits of client_register)")                    \
+  X(print_client, 0xb8, read_only, "client whose text comes first, as much as print_bytes says")
 
 namespace host_register {
 #define HEDDLE_X(name, offset, access, meaning) constexpr std::uint64_t name = offset;

@@ -49,6 +49,24 @@ TEST(client_programs, have_the_share_that_their_environment_gives) {
   EXPECT_GE(m["clients"][0]["most_sms"], 1);
 }
 
+TEST(client_programs, print_what_their_own_kernels_print) {
+  const std::string program = HEDDLE_CUDA_PROGRAMS " " HEDDLE_SOURCE "/tests/system/cuda/kernels.fatbin ";
+  const auto printed = [&](const std::string& script) {
+    const auto o = cuda_runs::exec("sh -c \"" + script + "\"");
+    EXPECT_EQ(0, o.code) << o.err;
+    return o.out;
+  };
+  EXPECT_EQ("right\n", printed(program + "prints_and_leaves >first; " + program + "vectors"));
+  const std::string own =
+      "before\nkernel 1, thread 0\nkernel 1, thread 1\nbetween\nkernel 2, thread 0\nbehind\nright\n";
+  std::string together, wanted;
+  for (const char* file : {"a", "b", "c", "d"}) {
+    together += program + "prints >" + file + " & ";
+    wanted += own;
+  }
+  EXPECT_EQ(wanted, printed(together + "wait; cat a b c d"));
+}
+
 TEST(client_programs, have_one_sm_at_least) {
   const json m = metrics_of("vectors", "env CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=1e-12 ");
   EXPECT_EQ(m.at("clients").at(0)["sms"], 1);

@@ -112,6 +112,7 @@ int main(int argc, char** argv) {
       {"fails_assertion", fails_assertion},
       {"writes_around", writes_around},
       {"prints", prints},
+      {"prints_and_leaves", prints_and_leaves},
       {"threads", threads},
       {"threads_that_call_at_their_end", threads_that_call_at_their_end},
       {"threads_that_ask", threads_that_ask},

@@ -73,6 +73,7 @@ void errors();
 void writes_around();
 void fails_assertion();
 void prints();
+void prints_and_leaves();
 void threads();
 void threads_that_ask();
 void threads_that_call_at_their_end();

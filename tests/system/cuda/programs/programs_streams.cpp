@@ -178,6 +178,9 @@ void prints() {
   std::puts("behind");
 }
 
+// Without waiting for it.
+void prints_and_leaves() { RIGHT(launch(say, 1, 1, 0, nullptr, 7)); }
+
 void threads() {
   std::vector<std::thread> all;
   for (int t = 0; t < 4; ++t)
