@@ -104,10 +104,10 @@ TEST_F(block_samples, of_unequal_blocks_tell_what_their_instructions_are) {
 
 // Local memory fills the L2 with what the next launch finds and must write back.
 TEST_F(block_samples, of_local_arrays_tell_their_cycles) {
-  const std::string launch = R"({"kernel": "local_arrays", "grid": [240, 1, 1], "block": [128, 1, 1], )"
+  const std::string launch = R"({"kernel": "local_arrays", "grid": [480, 1, 1], "block": [128, 1, 1], )"
                              R"("args": [{"buffer": "o"}]})";
   write("job.json", R"({"module": ")" HEDDLE_SOURCE R"(/tests/sampling/local_arrays.ptx", "buffers": {"o": {"bytes": )"
-                    R"(122880}}, "launches": [)" +
+                    R"(245760}}, "launches": [)" +
                         launch + ", " + launch + "]}");
   const words one = {"--set", "gpu.sm_count=1"};
   ASSERT_EQ(0, small({"run", "job.json"}, "whole.json", one).code);
@@ -115,7 +115,7 @@ TEST_F(block_samples, of_local_arrays_tell_their_cycles) {
   for (const std::size_t k : {0, 1}) {
     const json s = of_kernel("part.json", k).at("sampled");
     const double cycles = of_kernel("whole.json", k).at("cycles"), estimate = s.at("cycles"), error = s.at("error");
-    EXPECT_LT(s.at("simulated_blocks"), 240);
+    EXPECT_LT(s.at("simulated_blocks"), 480);
     EXPECT_LE(std::fabs(estimate - cycles), error * estimate + 0.5) << s << " of " << cycles;
   }
 }
