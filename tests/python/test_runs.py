@@ -55,6 +55,17 @@ class Runs(HeddleTest):
         self.refused('expected equal sizes', heddle.Copy, x, floats(3))
         self.refused('expected an array', heddle.Fill, 7)
 
+    def test_an_operation_that_is_given_twice_is_done_twice(self):
+        x, y = floats(64, 1), floats(64)
+        launch, fill = self.saxpy.launch(1, 64, 64, 1.0, x, y), heddle.Fill(y)
+        self.assertEqual(len(self.gpu.run([launch, launch])['kernels']), 2)
+        self.assertEqual(y.tolist(), [2] * 64)
+        self.gpu.run([launch, fill, launch, launch])
+        self.assertEqual(y.tolist(), [2] * 64)
+        with self.assertRaises(heddle.InputError) as caught:
+            self.gpu.run([self.saxpy.launch(1, 4096, 64, 1.0, x, y)] * 2)
+        self.assertEqual(caught.exception.place[:2], (__file__, inspect.currentframe().f_lineno - 1))
+
     def test_a_preemption_is_that_of_a_job_file(self):
         x, y = floats(8192, 1), floats(8192)
         request = {'at_cycle': 1500, 'sm': 'all', 'mode': 'switch', 'resume_after': 3000}

@@ -153,6 +153,12 @@ class Sweeps(HeddleTest):
             if has('pandas'):
                 self.assertEqual(list(table.dataframe()['cycles']), [r['cycles'] for r in table])
 
+    def test_a_launch_that_is_given_twice_is_swept_twice(self):
+        with tempfile.TemporaryDirectory() as folder:
+            launch = self.launch()
+            table = self.gpu.sweep([launch, launch], {'gpu': 'gtx1080'}, Path(folder, 's.sqlite'), metrics=['kernels.1.cycles'])
+            self.assertGreater(table[0]['kernels.1.cycles'], 0)
+
     def test_a_sweep_file_is_run(self):
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder, 'own.ini')

@@ -64,10 +64,10 @@ class Job:
 
     def _with_operations(self, lines: List[str], rest: List[str]) -> str:
         text = '\n'.join(lines) + '\n"launches": [\n'
-        for operation in self._operations:
-            self._places[text.count('\n') + 1] = operation.place
-            text += json.dumps(self._entry(operation)) + (',\n' if operation is not self._operations[-1] else '\n')
-        text += '],\n"preempt": ' + json.dumps(list(self._preempt)) + ',\n'
+        first = text.count('\n') + 1
+        self._places = {first + number: operation.place for number, operation in enumerate(self._operations)}
+        text += ',\n'.join(json.dumps(self._entry(operation)) for operation in self._operations)
+        text += '\n],\n"preempt": ' + json.dumps(list(self._preempt)) + ',\n'
         return text + '\n'.join(rest)
 
     def _entry(self, operation: Operation) -> Dict[str, Any]:
