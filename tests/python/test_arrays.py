@@ -7,7 +7,7 @@ import resource
 import unittest
 
 import heddle
-from support import HeddleTest, has
+from support import SAXPY, HeddleTest, has
 
 if has('numpy'):
     import numpy as np
@@ -86,6 +86,23 @@ class Numpy(HeddleTest):
         self.refused('got list, expected an array', self.saxpy, 1, 4, 4, 1.0, [1, 2], y)
         self.refused('got NoneType, expected an array or a number', self.saxpy, 1, 4, None, 1.0, x, y)
         self.refused('got str', self.saxpy, 1, 4, 4, 1.0, 'x', y)
+
+    def test_numbers_of_numpy_are_options_too(self):
+        x, y = np.ones(2048, np.float32), np.zeros(2048, np.float32)
+        options = {'shared_bytes': np.int64(64), 'stream': np.uint8(1), 'priority': np.int16(2), 'at_cycle': np.int64(5),
+                   'carveout': np.int32(50), 'registers_per_thread': np.uint64(32)}
+        launch = heddle.Gpu('v100').kernel(SAXPY).launch(np.int8(8), (np.int64(128), np.uint16(2)), 2048, 1.0, x, y, **options)
+        fill, copy = heddle.Fill(y, np.uint8(0), np.int64(1)), heddle.Copy(x, y, np.int64(1))
+        request = {'at_cycle': np.int64(1500), 'sm': np.arange(1), 'mode': 'switch', 'resume_after': np.uint32(500)}
+        metrics = launch.kernel.gpu.run([fill, copy, launch], preempt=(r for r in [request]), max_cycles=np.int64(10**6))
+        self.assertEqual(metrics['kernels'][0]['stream'], 1)
+        self.assertEqual([s['sm'] for s in metrics['context_switches']], [0])
+        self.assertEqual(y[:1024].tolist(), [2] * 1024)
+        said = self.refused('got .* of type object, expected numbers', self.gpu.run, self.saxpy.launch(1, 1, 0, 1.0, x, y, stream=object()))
+        self.assertEqual(said.place.file, __file__)
+        self.refused('type object', self.gpu.run, self.saxpy.launch(1, 1, 0, 1.0, x, y), preempt=object())
+        self.refused('keys', self.gpu.run, self.saxpy.launch(1, 1, 0, 1.0, x, y), preempt=[{np.int64(1): 2}])
+        self.refused('block: got array', self.saxpy, 1, np.ones(2), 0, 1.0, x, y)
 
     def test_a_struct_is_passed_by_value(self):
         kernel = self.gpu.kernel(STRUCT_PTX)

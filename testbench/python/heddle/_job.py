@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+import operator
 import re
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Sequence, Set, Tuple
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Set, Tuple
 
-from ._arrays import HostArray, Region, place_in, regions_of
+from ._arrays import HostArray, Region, is_scalar, place_in, regions_of
 from ._compiler import Module
 from ._worker import own_memory
-from .errors import HeddleError, Place
+from .errors import HeddleError, InputError, Place
 from .kernel import Copy, Fill, Launch, Operation
 
 
@@ -66,8 +67,8 @@ class Job:
         text = '\n'.join(lines) + '\n"launches": [\n'
         first = text.count('\n') + 1
         self._places = {first + number: operation.place for number, operation in enumerate(self._operations)}
-        text += ',\n'.join(json.dumps(self._entry(operation)) for operation in self._operations)
-        text += '\n],\n"preempt": ' + json.dumps(list(self._preempt)) + ',\n'
+        text += ',\n'.join(_json(self._entry(operation), operation.place) for operation in self._operations)
+        text += '\n],\n"preempt": ' + _json(self._preempt, self._place) + ',\n'
         return text + '\n'.join(rest)
 
     def _entry(self, operation: Operation) -> Dict[str, Any]:
@@ -105,6 +106,26 @@ class Job:
         place: Optional[Place] = self._places.get(error.place.line, self._place)
         error.__init__(error.message, place)  # type: ignore[misc]
         return error
+
+
+def _json(value: Any, place: Place) -> str:
+    """A value of the user as JSON, with numbers and arrays of NumPy. Raises InputError for what has no counterpart there."""
+    try:
+        return json.dumps(value, default=_plain)
+    except (TypeError, ValueError) as error:
+        raise InputError(f'{error}, expected numbers, texts, lists and dicts with texts as keys', place) from error
+
+
+def _plain(value: Any) -> Any:
+    """What JSON does not know, in types that it knows. Raises TypeError."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        if isinstance(value, Iterable):  # an array, a generator
+            return list(value)
+        if is_scalar(value) and type(value.item()) is not type(value):
+            return value.item()
+        raise TypeError(f'got {value!r} of type {type(value).__name__}') from None
 
 
 def _arrays_of(operation: Operation) -> List[HostArray]:

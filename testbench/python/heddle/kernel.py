@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import operator
 import os
 import struct
 import sys
@@ -45,8 +46,8 @@ def dimensions(value: Dimensions, what: str) -> List[int]:
     numbers = []
     for number in given:
         try:
-            numbers.append(number.__index__())
-        except AttributeError:
+            numbers.append(operator.index(number))
+        except TypeError:
             raise InputError(f'{what}: got {number!r}, expected a whole number or up to three of them') from None
     if not 1 <= len(numbers) <= 3 or not all(1 <= n < 2**32 for n in numbers):
         raise InputError(f'{what}: got {value!r}, expected one to three whole numbers above 0')
