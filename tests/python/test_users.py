@@ -63,6 +63,10 @@ class Page(HeddleTest):
                                   env=ENVIRONMENT)
             self.assertEqual(said.returncode, 0, said.stderr)
             self.assertGreaterEqual(len(blocks), 4)
+            self.assertNotIn('Warning', said.stderr)
+            saved = re.search(r'^\[(\d+(?:, \d+)*)\]$', said.stdout, re.MULTILINE)
+            self.assertTrue(saved, 'the preemption request has saved no warp')
+            self.assertGreater(min(int(n) for n in saved[1].split(', ')), 0)
 
     def test_help_is_enough_to_start(self):
         text = pydoc.render_doc(heddle, renderer=pydoc.plaintext)
