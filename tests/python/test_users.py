@@ -118,6 +118,23 @@ class Compilers(HeddleTest):
         said = self.refused('1 registers per thread', kernel, 2, 256, 500, 2.0, x, y, registers_per_thread=1)
         self.assertEqual(said.place.file, '<cuda>.ptx')
 
+    @unittest.skipUnless(_compiler._nvcc() or _compiler._clang(), 'neither nvcc nor clang++ is installed')
+    def test_what_a_text_includes_and_the_compiler_may_change(self):
+        text = '#include "c.h"\n__global__ void f(int* p) { *p = C; }'
+        with tempfile.TemporaryDirectory() as folder:
+            for number in ('71', '72'):
+                Path(folder, 'c.h').write_text(f'#define C {number}\n')
+                self.assertRegex(self.gpu.kernel(text, options=['-I' + folder]).ptx, rf'\b{number};')
+                forced = self.gpu.kernel(text.split('\n')[1], options=['-include', f'{folder}/c.h'])
+                self.assertRegex(forced.ptx, rf'\b{number};')
+        with mock.patch.object(_compiler, '_run', wraps=_compiler._run) as run:
+            for _ in range(2):
+                self.gpu.kernel(CUDA_SAXPY + '// a text of its own', options=['-DN=4'])
+            self.assertEqual(run.call_count, 1, 'compiled once')
+            with mock.patch.object(_compiler, '_state', lambda program: (program, 1, 2)):
+                self.gpu.kernel(CUDA_SAXPY + '// a text of its own', options=['-DN=4'])
+            self.assertEqual(run.call_count, 2, 'compiled by another compiler')
+
     def test_a_kernel_of_ptx_is_found_by_its_name(self):
         other = SAXPY.read_text().replace('.visible .entry saxpy(', '.visible .entry other(')
         both = SAXPY.read_text() + other[other.index('.visible'):].replace('saxpy_param', 'other_param')

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from .errors import CompileError, InputError, Place
 
@@ -44,7 +44,7 @@ def load(source: Source, capability: str, options: Sequence[str]) -> Module:
         return Module(name or '<ptx>', text)
     if '__global__' not in text:
         raise InputError(f'{name or "the source"} is neither PTX (no .version directive) nor CUDA C++ (no __global__ function)')
-    return _compile(text, name or '<cuda>', folder, capability, tuple(options))
+    return _compile(text, name or '<cuda>', folder, capability, tuple(str(option) for option in options))
 
 
 def _text_of(source: Source) -> Tuple[str, str, Optional[Path]]:
@@ -70,13 +70,26 @@ def _clang() -> Optional[str]:
     return shutil.which('clang++')
 
 
+def _state(program: Optional[str]) -> Tuple[Any, ...]:
+    """What changes with a program: its file, and that file's time and size."""
+    try:
+        about = os.stat(program or '')
+    except OSError:
+        return (program,)
+    return program, about.st_mtime_ns, about.st_size
+
+
 _compiled: dict = {}
+_READS = re.compile(r'include|import|embed')  # a source with none of these words reads no other file
+_READS_NOTHING = re.compile(r'-[DUO].*|-std=.*')  # options
 
 
 def _compile(text: str, name: str, folder: Optional[Path], capability: str, options: Tuple[str, ...]) -> Module:
-    key = (text, name, capability, options)
-    if folder is not None or key not in _compiled:  # what a file includes may have changed
-        nvcc, clang = _nvcc(), _clang()
+    nvcc, clang = _nvcc(), _clang()
+    key = (text, name, capability, options, _state(nvcc or clang), os.environ.get('NVCC_PREPEND_FLAGS'), os.environ.get('NVCC_APPEND_FLAGS'))
+    # A file that it reads may have changed.
+    reads = folder is not None or _READS.search(text) or not all(_READS_NOTHING.fullmatch(option) for option in options)
+    if reads or key not in _compiled:
         if nvcc:
             command = [nvcc, '-ptx', '-O3', '-lineinfo', '-arch=compute_' + _nvcc_architecture(nvcc, capability)]
         elif clang:
