@@ -142,6 +142,33 @@ class Compilers(HeddleTest):
         self.assertEqual(self.gpu.kernel(both, 'saxpy').name, 'saxpy')
         self.refused("0 kernels 'third'; its kernels are saxpy, other", self.gpu.kernel, both, 'third')
 
+    @unittest.skipUnless(_compiler._nvcc() or _compiler._clang(), 'neither nvcc nor clang++ is installed')
+    def test_options_of_the_compiler_are_relative_to_the_users_folder(self):
+        text = '#include "c.h"\n#include "d.h"\n__global__ void f(int* p) { *p = C + D + E; }\n'
+        compilers = [mock.patch.object(_compiler, '_nvcc', _compiler._nvcc)] * bool(_compiler._nvcc())
+        compilers += [mock.patch.object(_compiler, '_nvcc', lambda: None)] * bool(_compiler._clang())
+        before = os.getcwd()
+        with tempfile.TemporaryDirectory() as folder:
+            for file in ('i/c.h', 's/d.h', 'f/e.h'):
+                Path(folder, file).parent.mkdir()
+                Path(folder, file).write_text(f'#define {file[2].upper()} 31\n')
+            os.chdir(folder)
+            try:
+                for compiler in compilers:
+                    with compiler:
+                        ptx = self.gpu.kernel(text, options=['-Ii', '-isystem', 's', '-include', 'f/e.h']).ptx
+                        self.assertRegex(ptx, r'\b93;')
+                        self.assertRegex(ptx, r'\.file\s+\d+ "<cuda>"')
+                self.assertEqual(sorted(os.listdir()), ['f', 'i', 's'], 'what a compiler writes is not left there')
+            finally:
+                os.chdir(before)
+
+    def test_a_compiler_that_cannot_be_started_is_said(self):
+        with mock.patch.dict(os.environ, {'NVCC': '/nothing/nvcc'}):
+            said = self.refused("the compiler '/nothing/nvcc' cannot be started: No such file", self.gpu.kernel, CUDA_SAXPY + '// once more\n')
+        self.assertIsInstance(said, heddle.CompileError)
+        self.assertIsInstance(said.__cause__, OSError)
+
     def test_no_compiler_is_said(self):
         with mock.patch.object(_compiler, '_nvcc', lambda: None), mock.patch.object(_compiler, '_clang', lambda: None):
             self.refused('needs a compiler, nvcc or clang', self.gpu.kernel, CUDA_SAXPY + '// another\n')

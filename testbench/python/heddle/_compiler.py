@@ -105,10 +105,18 @@ def _compile(text: str, name: str, folder: Optional[Path], capability: str, opti
 
 def _nvcc_architecture(nvcc: str, capability: str) -> str:
     """The newest architecture of nvcc that the chip has; otherwise nvcc's oldest, since PTX is virtual."""
-    said = subprocess.run([nvcc, '--list-gpu-arch'], capture_output=True, text=True, check=False).stdout
+    said = _call([nvcc, '--list-gpu-arch']).stdout
     known = sorted(int(n) for n in re.findall(r'compute_(\d+)\s', said + '\n'))
     wanted = int(capability.replace('.', ''))
     return str(max((n for n in known if n <= wanted), default=min(known, default=wanted)))
+
+
+def _call(command: List[str]) -> 'subprocess.CompletedProcess[str]':
+    """Runs a compiler in the user's folder, as its options may be relative. Raises CompileError if it cannot be started."""
+    try:
+        return subprocess.run(command, capture_output=True, text=True, errors='replace', check=False, env={**os.environ, 'PWD': os.getcwd()})
+    except OSError as error:
+        raise CompileError(f"the compiler '{command[0]}' cannot be started: {error.strerror}") from error
 
 
 def _run(command: List[str], text: str, name: str, folder: Optional[Path]) -> str:
@@ -116,8 +124,7 @@ def _run(command: List[str], text: str, name: str, folder: Optional[Path]) -> st
         source, result = Path(place, 'kernel.cu'), Path(place, 'kernel.ptx')
         source.write_text(f'#line 1 "{name}"\n{text}', encoding='utf-8', errors='surrogateescape')
         include = ['-I', str(folder)] if folder else []
-        said = subprocess.run([*command, *include, str(source), '-o', str(result)], capture_output=True, text=True, errors='replace',
-                              check=False, cwd=place)
+        said = _call([*command, *include, str(source), '-o', str(result)])
         if said.returncode != 0:
             found = _MESSAGE.search(said.stderr + said.stdout)
             if not found:
@@ -125,4 +132,4 @@ def _run(command: List[str], text: str, name: str, folder: Optional[Path]) -> st
             where = Place(found['file'], int(found['a'] or found['b']), int(found['column'] or 0))
             raise CompileError(found['text'], where, said.stderr)
         # Line numbers are those of the source under its own name.
-        return result.read_text(encoding='utf-8', errors='surrogateescape').replace(f'"{place}/{name}"', f'"{name}"')
+        return result.read_text(encoding='utf-8', errors='surrogateescape').replace(f'"{os.getcwd()}/{name}"', f'"{name}"')
