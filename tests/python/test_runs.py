@@ -15,6 +15,7 @@ import warnings
 from pathlib import Path
 
 import heddle
+from heddle.errors import split_place
 from support import SAXPY, WORKLOADS, HeddleTest
 
 
@@ -204,6 +205,18 @@ class Errors(HeddleTest):
         self.assertEqual(y.tolist(), [0] * 64)
         self.saxpy(1, 64, 64, 1.0, x, y)
         self.assertEqual(y.tolist(), [1] * 64, 'the next simulation is a new one')
+
+    def test_a_place_is_that_of_a_file_with_any_name(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("quo'te.ptx", 'a(1).ptx', 'a:b.ptx', 'with space.ptx', 'x".ptx'):
+                file = Path(folder, name)
+                file.write_text(SAXPY.read_text())
+                with self.assertRaisesRegex(heddle.SimulationError, 'illegal address') as caught:
+                    self.gpu.kernel(file)(1, 32, 32, 1.0, None, None)
+                self.assertEqual(caught.exception.place.file, str(file))
+        for text in ("unknown GPU 'a:3: b'", "point 0 (refused): j.json:6:1: kernel", 'a:3 is wrong: b'):
+            self.assertEqual(split_place(text), (None, text))
+        self.assertEqual(split_place("it's.ptx:3:1: 'a:4: b'"), (("it's.ptx", 3, 1), "'a:4: b'"))
 
     def test_a_missing_program_is_said(self):
         before = os.environ.get('HEDDLE_PROGRAM')

@@ -163,6 +163,20 @@ class Compilers(HeddleTest):
             finally:
                 os.chdir(before)
 
+    @unittest.skipUnless(_compiler._clang(), 'clang is not installed')
+    def test_names_of_files_may_have_any_character(self):
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(_compiler, '_nvcc', lambda: None):
+            for name in ('a(1).cu', 'a:b.cu', 'a "b".cu', "it's.cu", 'back\\slash.cu'):
+                file = Path(folder, name)
+                file.write_text('__global__ void f(int* p) {\n  *p = undefined;\n}\n')
+                self.assertEqual(self.refused('undefined', self.gpu.kernel, file).place[:2], (str(file), 2))
+            for name in ('a(1).cu', 'a:b.cu', "it's.cu"):
+                file = Path(folder, name)
+                file.write_text('__global__ void f(int* p) {\n  *p = 1;\n}\n')
+                with self.assertRaisesRegex(heddle.SimulationError, 'illegal address') as caught:
+                    self.gpu.kernel(file)(1, 1, None)
+                self.assertEqual(caught.exception.place[:2], (str(file), 2))
+
     def test_a_compiler_that_cannot_be_started_is_said(self):
         with mock.patch.dict(os.environ, {'NVCC': '/nothing/nvcc'}):
             said = self.refused("the compiler '/nothing/nvcc' cannot be started: No such file", self.gpu.kernel, CUDA_SAXPY + '// once more\n')

@@ -14,8 +14,7 @@ from .errors import CompileError, InputError, Place
 
 Source = Union[str, 'os.PathLike[str]']
 _ENTRY = re.compile(r'\.entry\s+([A-Za-z_$%][\w$]*)')
-_MESSAGE = re.compile(r'^(?P<file>[^\s(:][^(:\n]*)(?:\((?P<a>\d+)\)|:(?P<b>\d+):(?P<column>\d+)): (?:fatal )?error:? (?P<text>.*)$',
-                      re.MULTILINE)
+_MESSAGE = r'^(?P<file>{own}|[^\s(:][^(:\n]*)(?:\((?P<a>\d+)\)|:(?P<b>\d+):(?P<column>\d+)): (?:fatal )?error:? (?P<text>.*)$'
 
 
 class Module(NamedTuple):
@@ -122,11 +121,12 @@ def _call(command: List[str]) -> 'subprocess.CompletedProcess[str]':
 def _run(command: List[str], text: str, name: str, folder: Optional[Path]) -> str:
     with tempfile.TemporaryDirectory(prefix='heddle-') as place:
         source, result = Path(place, 'kernel.cu'), Path(place, 'kernel.ptx')
-        source.write_text(f'#line 1 "{name}"\n{text}', encoding='utf-8', errors='surrogateescape')
+        quoted = name.replace('\\', '\\\\').replace('"', '\\"')
+        source.write_text(f'#line 1 "{quoted}"\n{text}', encoding='utf-8', errors='surrogateescape')
         include = ['-I', str(folder)] if folder else []
         said = _call([*command, *include, str(source), '-o', str(result)])
         if said.returncode != 0:
-            found = _MESSAGE.search(said.stderr + said.stdout)
+            found = re.search(_MESSAGE.format(own=re.escape(name)), said.stderr + said.stdout, re.MULTILINE)
             if not found:
                 raise CompileError(f'{Path(command[0]).name} has failed:\n{(said.stderr + said.stdout).strip()}', None, said.stderr)
             where = Place(found['file'], int(found['a'] or found['b']), int(found['column'] or 0))

@@ -55,8 +55,9 @@ class HeddleWarning(UserWarning):
 
 
 def split_place(text: str) -> Tuple[Optional[Place], str]:
-    """The place at the beginning of a message of `heddle`, and the rest of the message."""
-    found = re.match(r'(?P<file>[^\s\'"][^\'"]*?):(?P<line>\d+)(?::(?P<column>\d+))?: ', text, re.DOTALL)
+    """The place at the beginning of a message of `heddle`, and the rest of the message. A quote that begins a word is not part of a file's
+    name, and neither are a colon and a blank."""
+    found = re.match(r'(?P<file>[^\s\'"](?:(?!: |\n)(?:[^\'"]|(?<=\S)[\'"]))*?):(?P<line>\d+)(?::(?P<column>\d+))?: ', text)
     if not found:
         return None, text
     return Place(found['file'], int(found['line']), int(found['column'] or 0)), text[found.end():]
