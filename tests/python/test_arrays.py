@@ -66,7 +66,15 @@ class Numpy(HeddleTest):
         for wrong, why in (('O', 'array of Python objects'), ('>f4', 'byte order')):
             for fields in ([('a', '<i4'), ('b', wrong)], [('a', [('b', wrong, (2,))])]):
                 self.refused(why, self.saxpy, 1, 4, 4, 1.0, np.zeros(4, fields), y)
+        for interface in ({'data': bytes(16)}, {'data': None}, {'shape': 3}, {'typestr': '<'}):
+            given = type('Given', (), {'__array_interface__': {**y.__array_interface__, **interface}})()
+            self.refused('a Given (does not give its memory|whose .* has no address)', self.saxpy, 1, 4, 4, 1.0, given, y)
         self.refused('is a number, got an array of float32', self.saxpy, 1, 4, y, 1.0, y, y)
+
+    def test_times_are_arrays_of_whole_numbers(self):
+        x, y = np.ones(4, np.float32).view('m8[s]'), np.zeros(2, 'M8[ns]')
+        self.saxpy(1, 4, 4, 2.0, x, y)
+        self.assertEqual(y.view(np.float32).tolist(), [2] * 4)
 
     def test_an_empty_array_is_a_null_pointer(self):
         empty = np.zeros(0, np.float32)
@@ -154,6 +162,22 @@ class Dlpack(HeddleTest):
         x = np.zeros((8, 8), np.float32)
         self.refused('without gaps', self.saxpy, 1, 64, 64, 3.0, Tensor(x.T[:4]), Tensor(x))
         self.refused('on another device', self.saxpy, 1, 64, 64, 3.0, Tensor(x, (2, 0)), Tensor(x))
+
+
+    def test_a_tensor_that_cannot_be_had_is_refused(self):
+        x = np.zeros(64, np.float32)
+
+        class Grad(Tensor):
+            def __dlpack__(self, **_):
+                raise BufferError('a tensor that requires grad')
+
+        said = self.refused('a Grad does not give its memory .BufferError: a tensor that requires grad', self.saxpy, 1, 64, 64, 3.0, Grad(x), x)
+        self.assertIsInstance(said.__cause__, BufferError)
+        half = type('Half', (), {'__dlpack__': lambda self: x.__dlpack__()})()
+        self.refused('a Half does not give its memory .AttributeError', self.saxpy, 1, 64, 64, 3.0, half, x)
+        released = memoryview(x)
+        released.release()
+        self.refused('a memoryview does not give its memory', self.saxpy, 1, 64, 64, 3.0, released, x)
 
 
 STRUCT_PTX = '''.version 7.0

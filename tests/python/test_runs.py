@@ -154,7 +154,7 @@ class Errors(HeddleTest):
 
     def test_operations_are_launches_fills_and_copies(self):
         with tempfile.TemporaryDirectory() as folder:
-            for wrong in ([], heddle.Fill(floats(4)), 'abc', [None]):
+            for wrong in ([], heddle.Fill(floats(4)), 'abc', [None], 3, None):
                 self.refused('at least one launch', self.gpu.run, wrong)
                 self.refused('at least one launch', self.gpu.sweep, wrong, {'gpu': 'v100'}, Path(folder, 's.sqlite'))
 

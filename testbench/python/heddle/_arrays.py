@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import sys
 from typing import Any, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
@@ -51,13 +52,20 @@ def host_array(value: Any, what: str) -> Optional[HostArray]:
     """The memory of an array; None if `value` is no array. Raises InputError, which begins with `what`."""
     if is_scalar(value) or isinstance(value, (str, list, tuple, dict)):
         return None
-    if hasattr(value, '__array_interface__'):
-        return _of_numpy(value, what)
     try:
-        memoryview(value).release()
-    except TypeError:
-        return _of_dlpack(value, what) if hasattr(value, '__dlpack__') else None
-    return _of_buffer(value, what)
+        if hasattr(value, '__array_interface__'):
+            return _of_numpy(value, what)
+        try:
+            memoryview(value).release()
+        except TypeError:
+            return _of_dlpack(value, what) if hasattr(value, '__dlpack__') else None
+        return _of_buffer(value, what)
+    except InputError:
+        raise
+    except Exception as error:  # whatever the object's own methods raise
+        said = ' '.join(str(error).split())
+        raise InputError(f'{what}: a {type(value).__name__} does not give its memory ({type(error).__name__}: {said}), expected an array '
+                         "in the host's memory") from error
 
 
 def _contiguous(shape: Sequence[int], strides: Optional[Sequence[int]], item: int) -> bool:
@@ -93,12 +101,14 @@ def _of_numpy(value: Any, what: str) -> HostArray:
         raise InputError(f'{what} is an array of Python objects (dtype {kind}), which a GPU cannot read, expected numbers')
     if any(t[0] == ('>' if sys.byteorder == 'little' else '<') for t in types):
         raise InputError(f"{what} is an array of {kind}, whose byte order is not the GPU's, expected little-endian numbers")
-    item = int(about['typestr'][2:]) * (4 if about['typestr'][1] == 'U' else 1)
+    item = int(re.findall(r'\d+', about['typestr'])[0]) * (4 if about['typestr'][1] == 'U' else 1)
     if not _contiguous(shape, about.get('strides'), item):
         _refuse_gaps(what, kind, shape, about['strides'])
     size = item
     for extent in shape:
         size *= extent
+    if not isinstance(about.get('data'), tuple):
+        raise InputError(f'{what} is a {type(value).__name__} whose __array_interface__ has no address, expected one with (address, read-only)')
     address, readonly = about['data']
     return HostArray(address, size, not readonly, kind, value)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Union
 
 from . import _compiler, _worker
 from ._job import Job
@@ -20,7 +20,7 @@ def gpus() -> List[Dict[str, Any]]:
 
 
 def _listed(operations: Union[Operation, Sequence[Operation]]) -> List[Operation]:
-    listed = [operations] if isinstance(operations, (Launch, Fill, Copy)) else list(operations)
+    listed = list(operations) if isinstance(operations, Iterable) else [operations]
     if not all(isinstance(o, (Launch, Fill, Copy)) for o in listed) or not any(isinstance(o, Launch) for o in listed):
         raise InputError('run() and sweep() take launches, as Kernel.launch makes them, Fill and Copy; at least one launch')
     return listed
