@@ -152,6 +152,26 @@ class Errors(HeddleTest):
         self.assertEqual(heddle.Gpu('h100', {'sub_partition.scheduler': 'lrr'}).config['sub_partition.scheduler'], 'lrr')
         self.assertEqual(heddle.Gpu('v100', {'shared_memory.carveouts_kb': [0, 96]}).config['shared_memory.carveouts_kb'], '0,96')
 
+    def test_a_gpu_is_that_of_the_folder_in_which_it_was_made(self):
+        before = os.getcwd()
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, 'other').mkdir()
+            Path(folder, 'my.ini').write_text(subprocess.run([os.environ.get('HEDDLE_PROGRAM', 'heddle'), 'config', '--gpu', 'gtx1080'],
+                                                             capture_output=True, text=True, check=True).stdout)
+            os.chdir(folder)
+            try:
+                gpu = heddle.Gpu('my.ini', {'gpu.sm_count': 2})
+                os.chdir('other')
+                x = floats(32)
+                launch = gpu.kernel(SAXPY).launch(1, 32, 32, 1.0, x, x)
+                self.assertEqual(gpu.run(launch)['kernels'][0]['name'], 'saxpy')
+                self.assertEqual(len(gpu.sweep(launch, {}, ' first.sqlite')), 1)
+                self.assertEqual(len(heddle.Table(' first.sqlite')), 1)
+                self.refused("'last.sqlite ' is empty, ends with a blank", gpu.sweep, launch, {}, 'last.sqlite ')
+            finally:
+                os.chdir(before)
+        self.refused('of type NoneType', heddle.Gpu, None)
+
     def test_operations_are_launches_fills_and_copies(self):
         with tempfile.TemporaryDirectory() as folder:
             for wrong in ([], heddle.Fill(floats(4)), 'abc', [None], 3, None):

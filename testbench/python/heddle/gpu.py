@@ -36,9 +36,13 @@ class Gpu:
     """
 
     def __init__(self, name: Union[str, 'os.PathLike[str]'] = 'gtx1080', overrides: Optional[Mapping[str, Any]] = None) -> None:
+        if not isinstance(name, (str, os.PathLike)):
+            raise InputError(f'got a GPU of type {type(name).__name__}, expected the name of a preset or of a file')
         self.name = os.fspath(name)
         self.overrides = {key: setting(value) for key, value in (overrides or {}).items()}
-        self._options = ['--gpu', self.name]
+        # The working directory may change before a run.
+        self._chosen = os.path.abspath(self.name) if self.name.endswith('.ini') else self.name
+        self._options = ['--gpu', self._chosen]
         for key, value in self.overrides.items():
             self._options += ['--set', f'{key}={value}']
         self.config: Dict[str, str] = {}
@@ -179,7 +183,7 @@ class Gpu:
         Arrays do not change. A point that fails has its status and reason in the table; SimulationError if none has run.
         """
         listed = _listed(operations)
-        chosen = {'gpu': [self.name], **{key: [value] for key, value in self.overrides.items()}, **axes}
+        chosen = {'gpu': [self._chosen], **{key: [value] for key, value in self.overrides.items()}, **axes}
         limits = {'metrics': ', '.join(metrics), 'max_cycles': max_cycles, 'timeout_seconds': timeout_seconds}
         job = Job(listed, preempt, caller())
         return run_sweep(job, chosen, store, {k: str(v) for k, v in limits.items() if v}, constraints or {}, jobs, resume)

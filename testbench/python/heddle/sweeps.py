@@ -39,12 +39,14 @@ def run_sweep(job: Job, axes: Mapping[str, Values], store: Union[str, 'os.PathLi
               constraints: Mapping[str, str], jobs: Optional[int], resume: bool) -> Table:
     """Writes job and sweep file beside the store, and sweeps."""
     database = Path(store)
+    if str(store) != str(store).rstrip() or len(str(store).splitlines()) != 1:
+        raise InputError(f'the store {str(store)!r} is empty, ends with a blank or has several lines, expected the name of a file')
     folder = Path(f'{database}.job')
     job.save(folder)
     gpu = axes['gpu']
     files = [gpu] if isinstance(gpu, str) else list(gpu)
     axes = {**axes, 'gpu': [str(Path(f).resolve()) if f.endswith('.ini') else f for f in files]}
-    lines = ['[sweep]', 'job = job.json', f'store = {database}', *(f'{key} = {value}' for key, value in limits.items()), '[axes]',
+    lines = ['[sweep]', 'job = job.json', f'store = {os.path.join(os.curdir, database)}', *(f'{key} = {value}' for key, value in limits.items()), '[axes]',
              *(_axis(name, values) for name, values in axes.items()), '[constraints]',
              *(f'{name} = {condition}' for name, condition in constraints.items())]
     file = folder / f'{database.stem}.ini'
