@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What users do: the page's example, CUDA sources, sweeps, tables, the report in a notebook, help()."""
 import array
+import inspect
 import os
 import pydoc
 import re
@@ -179,7 +180,8 @@ class Compilers(HeddleTest):
 
     def test_a_compiler_that_cannot_be_started_is_said(self):
         with mock.patch.dict(os.environ, {'NVCC': '/nothing/nvcc'}):
-            said = self.refused("the compiler '/nothing/nvcc' cannot be started: No such file", self.gpu.kernel, CUDA_SAXPY + '// once more\n')
+            why = "the compiler '/nothing/nvcc' cannot be started: No such file"
+            said = self.refused(why, self.gpu.kernel, CUDA_SAXPY + '// once more\n')
         self.assertIsInstance(said, heddle.CompileError)
         self.assertIsInstance(said.__cause__, OSError)
 
@@ -231,7 +233,7 @@ class Sweeps(HeddleTest):
         with tempfile.TemporaryDirectory() as folder:
             store = Path(folder, 's.sqlite')
             said = self.refused('sm.max_warp', self.gpu.sweep, self.launch(), {'sm.max_warp': [3]}, store)
-            self.assertEqual(Path(said.place.file).name, 's.ini')
+            self.assertEqual(Path(said.place.file).name, 'support.py')
             self.refused('has no values', self.gpu.sweep, self.launch(), {'sm.max_warps': []}, store)
             self.refused('cannot read the store|no store', heddle.Table, store)
             store.write_text('no database at all, but some text that is long enough for its header ' * 4)
@@ -239,6 +241,32 @@ class Sweeps(HeddleTest):
             with self.assertRaisesRegex(heddle.SimulationError, 'illegal address'):
                 x = array.array('f', [0])
                 self.gpu.sweep(self.saxpy.launch(64, 256, 1 << 14, 1.0, x, x), {'gpu': ['gtx1080']}, Path(folder, 'f.sqlite'))
+
+    def failed(self, launches, store, **options):
+        with self.assertRaisesRegex(heddle.SimulationError, r'^[^:]+:\d+:(\d+:)? \w: 1 \w+; point 0 ') as caught:
+            launches[0].kernel.gpu.sweep(launches, {'gpu': ['gtx1080']}, store, **options)
+        self.assertNotIn('.job', str(caught.exception))
+        return caught.exception
+
+    def test_an_error_of_a_sweep_has_the_users_place(self):
+        x = array.array('f', [0])
+        with tempfile.TemporaryDirectory() as folder:
+            launches = [self.launch()]
+            launches += [self.saxpy.launch(1, 4096, 1, 1.0, x, x)]
+            line = inspect.currentframe().f_lineno - 1
+            self.assertEqual(self.failed(launches, Path(folder, 'a.sqlite')).place[:2], (__file__, line))
+            said = self.failed([self.saxpy.launch(64, 256, 1 << 14, 1.0, x, x)], Path(folder, 'b.sqlite'))
+            self.assertEqual(said.place.file, str(SAXPY))
+            with self.assertRaises(heddle.InputError) as caught:
+                self.gpu.sweep(self.launch(), {'gpu.sm_counts': 4}, Path(folder, 'c.sqlite'))
+            self.assertEqual(caught.exception.place[:2], (__file__, inspect.currentframe().f_lineno - 1))
+            with self.assertRaisesRegex(heddle.SimulationError, '^d: 1 failed; point 0 .failed.: the limit of 900 cycles') as caught:
+                self.gpu.sweep(self.launch(), {'gpu': ['gtx1080']}, Path(folder, 'd.sqlite'), max_cycles=900)
+            self.assertIsNone(caught.exception.place)
+            if _compiler._clang():
+                with mock.patch.object(_compiler, '_nvcc', lambda: None):
+                    kernel = self.gpu.kernel('__global__ void f(int* p) {\n  *p = 1;\n}\n')
+                self.assertEqual(self.failed([kernel.launch(1, 1, None)], Path(folder, 'e.sqlite')).place[:2], ('<cuda>', 2))
 
 
 class Results(HeddleTest):

@@ -27,6 +27,8 @@ class Job:
             if isinstance(operation, Launch):
                 self._add_module(operation.kernel.module)
         self._places: Dict[int, Place] = {}
+        self._folder: Optional[Path] = None
+        self._files: Dict[str, str] = {}  # what those of the folder stand for
 
     def _add_module(self, module: Module) -> None:
         name, number = module.ptx_name, 1
@@ -49,9 +51,11 @@ class Job:
         """Writes the job with its modules and arrays as files; returns the job's file."""
         folder.mkdir(parents=True, exist_ok=True)
         files = []
-        for number, ptx in enumerate(self.modules.values()):
-            Path(folder, f'module{number}.ptx').write_text(ptx, encoding='utf-8', errors='surrogateescape')
+        self._folder, self._files = folder.absolute(), {'job.json': '-'}
+        for number, (name, ptx) in enumerate(self.modules.items()):
             files.append(f'module{number}.ptx')
+            Path(folder, files[-1]).write_text(ptx, encoding='utf-8', errors='surrogateescape')
+            self._files[files[-1]] = name
         buffers = []
         with own_memory() as memory:
             for number, region in enumerate(self.regions):
@@ -95,7 +99,10 @@ class Job:
         return str(number), offset
 
     def own(self, error: HeddleError) -> HeddleError:
-        """An error at a line of the job or of compiled PTX as one at the user's line."""
+        """An error at a line of the job or of compiled PTX as one at the user's line. A job that was saved is one of its folder."""
+        if error.place is not None and Path(error.place.file).absolute().parent == self._folder:
+            file = self._files.get(Path(error.place.file).name)
+            error.__init__(error.message, error.place._replace(file=file) if file else self._place)  # type: ignore[misc]
         if error.place is not None and error.place.file in self._compiled:
             source = re.search(r', at ([^\n]+?):(\d+)', error.message)
             if source:

@@ -9,7 +9,7 @@ from typing import Any, List, Mapping, Optional, Sequence, Union
 from . import _worker
 from ._arrays import is_scalar
 from ._job import Job
-from .errors import InputError
+from .errors import HeddleError, InputError, split_place
 from .metrics import Table
 
 Values = Union[str, int, float, bool, Sequence[Any]]
@@ -46,12 +46,15 @@ def run_sweep(job: Job, axes: Mapping[str, Values], store: Union[str, 'os.PathLi
     gpu = axes['gpu']
     files = [gpu] if isinstance(gpu, str) else list(gpu)
     axes = {**axes, 'gpu': [str(Path(f).resolve()) if f.endswith('.ini') else f for f in files]}
-    lines = ['[sweep]', 'job = job.json', f'store = {os.path.join(os.curdir, database)}', *(f'{key} = {value}' for key, value in limits.items()), '[axes]',
-             *(_axis(name, values) for name, values in axes.items()), '[constraints]',
-             *(f'{name} = {condition}' for name, condition in constraints.items())]
+    lines = ['[sweep]', 'job = job.json', f'store = {os.path.join(os.curdir, database)}',
+             *(f'{key} = {value}' for key, value in limits.items()), '[axes]', *(_axis(name, values) for name, values in axes.items()),
+             '[constraints]', *(f'{name} = {condition}' for name, condition in constraints.items())]
     file = folder / f'{database.stem}.ini'
     file.write_text('\n'.join(lines) + '\n', encoding='utf-8')
-    return sweep(file, store=database, jobs=jobs, resume=resume)
+    try:
+        return sweep(file, store=database, jobs=jobs, resume=resume)
+    except HeddleError as error:
+        raise job.own(error)
 
 
 def sweep(file: Union[str, 'os.PathLike[str]'], *, store: Optional[Union[str, 'os.PathLike[str]']] = None, jobs: Optional[int] = None,
@@ -74,8 +77,18 @@ def sweep(file: Union[str, 'os.PathLike[str]'], *, store: Optional[Union[str, 'o
         raise worker.error(code)
     table = Table(store if store is not None else _store_of(Path(file)), Path(file).stem)
     if code == 1 and not any(row['status'] == 'done' for row in table):
-        raise worker.error(code)
+        raise _placed(worker.error(code), table)
     return table
+
+
+def _placed(error: HeddleError, table: Table) -> HeddleError:
+    """The error of a sweep with the place that the reason of a point within it begins with."""
+    for row in table:
+        place, text = split_place(row['reason'])
+        if place and row['reason'] in error.message:
+            error.__init__(error.message.replace(row['reason'], text), place)  # type: ignore[misc]
+            break
+    return error
 
 
 def _store_of(file: Path) -> str:
