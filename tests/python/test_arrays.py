@@ -171,7 +171,8 @@ class Dlpack(HeddleTest):
             def __dlpack__(self, **_):
                 raise BufferError('a tensor that requires grad')
 
-        said = self.refused('a Grad does not give its memory .BufferError: a tensor that requires grad', self.saxpy, 1, 64, 64, 3.0, Grad(x), x)
+        why = 'a Grad does not give its memory .BufferError: a tensor that requires grad'
+        said = self.refused(why, self.saxpy, 1, 64, 64, 3.0, Grad(x), x)
         self.assertIsInstance(said.__cause__, BufferError)
         half = type('Half', (), {'__dlpack__': lambda self: x.__dlpack__()})()
         self.refused('a Half does not give its memory .AttributeError', self.saxpy, 1, 64, 64, 3.0, half, x)

@@ -108,7 +108,8 @@ def _of_numpy(value: Any, what: str) -> HostArray:
     for extent in shape:
         size *= extent
     if not isinstance(about.get('data'), tuple):
-        raise InputError(f'{what} is a {type(value).__name__} whose __array_interface__ has no address, expected one with (address, read-only)')
+        raise InputError(f'{what} is a {type(value).__name__} whose __array_interface__ has no address, expected '
+                         "its 'data' to be (address, read-only)")
     address, readonly = about['data']
     return HostArray(address, size, not readonly, kind, value)
 

@@ -85,7 +85,8 @@ _READS_NOTHING = re.compile(r'-[DUO].*|-std=.*')  # options
 
 def _compile(text: str, name: str, folder: Optional[Path], capability: str, options: Tuple[str, ...]) -> Module:
     nvcc, clang = _nvcc(), _clang()
-    key = (text, name, capability, options, _state(nvcc or clang), os.environ.get('NVCC_PREPEND_FLAGS'), os.environ.get('NVCC_APPEND_FLAGS'))
+    more = os.environ.get('NVCC_PREPEND_FLAGS'), os.environ.get('NVCC_APPEND_FLAGS')
+    key = (text, name, capability, options, _state(nvcc or clang), more)
     # A file that it reads may have changed.
     reads = folder is not None or _READS.search(text) or not all(_READS_NOTHING.fullmatch(option) for option in options)
     if reads or key not in _compiled:
@@ -113,7 +114,8 @@ def _nvcc_architecture(nvcc: str, capability: str) -> str:
 def _call(command: List[str]) -> 'subprocess.CompletedProcess[str]':
     """Runs a compiler in the user's folder, as its options may be relative. Raises CompileError if it cannot be started."""
     try:
-        return subprocess.run(command, capture_output=True, text=True, errors='replace', check=False, env={**os.environ, 'PWD': os.getcwd()})
+        return subprocess.run(command, capture_output=True, text=True, errors='replace', check=False,
+                              env={**os.environ, 'PWD': os.getcwd()})
     except OSError as error:
         raise CompileError(f"the compiler '{command[0]}' cannot be started: {error.strerror}") from error
 
