@@ -88,7 +88,7 @@ def _compile(text: str, name: str, folder: Optional[Path], capability: str, opti
     more = os.environ.get('NVCC_PREPEND_FLAGS'), os.environ.get('NVCC_APPEND_FLAGS')
     key = (text, name, capability, options, _state(nvcc or clang), more)
     # A file that it reads may have changed.
-    reads = folder is not None or _READS.search(text) or not all(_READS_NOTHING.fullmatch(option) for option in options)
+    reads = folder is not None or any(more) or _READS.search(text) or not all(_READS_NOTHING.fullmatch(o) for o in options)
     if reads or key not in _compiled:
         if nvcc:
             command = [nvcc, '-ptx', '-O3', '-lineinfo', '-arch=compute_' + _nvcc_architecture(nvcc, capability)]
