@@ -152,7 +152,8 @@ kernel_metrics kernel_of(const gpu& g, const grid_record& grid, energy_account& 
   k.start_cycle = grid.start_cycle;
   k.end_cycle = grid.finished ? grid.end_cycle : std::max(g.cycle(), grid.start_cycle);
   k.cycles = k.end_cycle - k.start_cycle;
-  k.ended = grid.finished && !grid.terminated;
+  k.ended = grid.finished && !grid.terminated && !grid.abandoned;
+  if (!k.ended && grid.abandoned) k.failed = "a reset has ended it";
   if (grid.terminated) k.failed = "the host has ended it";
   if (grid.sampler != nullptr && k.ended)
     k.sampled = {true,

@@ -19,6 +19,20 @@
 
 namespace heddle::testbench {
 
+namespace {
+std::optional<ucred> peer_of(int socket) {
+  ucred who{};
+  socklen_t bytes = sizeof who;
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &bytes) != 0) return {};
+  return who;
+}
+}  // namespace
+
+pid_t connection::process() const {
+  const auto who = peer_of(socket_.get());
+  return who ? who->pid : 0;
+}
+
 bool connection::receive() {
   std::uint8_t chunk[65536];
   for (;;) {
@@ -97,9 +111,8 @@ std::string new_address() {
 }
 
 bool is_ours(int socket) {
-  ucred who{};
-  socklen_t bytes = sizeof who;
-  return ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &bytes) == 0 && who.uid == ::geteuid();
+  const auto who = peer_of(socket);
+  return who && who->uid == ::geteuid();
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -17,6 +19,8 @@ class connection {
   explicit connection(descriptor socket) : socket_(std::move(socket)) {}
 
   [[nodiscard]] int number() const { return socket_.get(); }
+  /// The process that has connected; 0: this one cannot see it.
+  [[nodiscard]] pid_t process() const;
   /// Receives available data without waiting. False: the peer has disconnected or sent invalid data.
   bool receive();
   struct request {

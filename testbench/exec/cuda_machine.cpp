@@ -12,6 +12,7 @@
 #include "heddle/simt/texture/texture.h"
 #include "testbench/exec/cuda_session.h"
 #include "testbench/options/log.h"
+#include "testbench/run/run_signals.h"
 #include "testbench/text/text.h"
 
 namespace heddle::testbench {
@@ -169,6 +170,19 @@ std::uint64_t cuda_machine::launches_have_taken(std::uint64_t cycles) {
   if (cwd.blocks_completed() == cwd.blocks_submitted()) return never;
   const std::uint64_t first = cwd.grids().front().doorbell_cycle;
   return first + std::min(cycles, never - first);
+}
+
+void cuda_machine::restart() {
+  const sc_core::sc_time question(1, sc_core::SC_US);
+  for (bool begin = true; reset(chip.driver(), begin); begin = false) {
+    const sc_core::sc_time end = sc_core::sc_time_stamp() + question;
+    // It is paused now and then for the programs' calls.
+    while (!chip.run_for(end - sc_core::sc_time_stamp()) && !run_signals::pending()) continue;
+    machine::advance_time(end);
+  }
+  memory.restart();
+  textures.clear();
+  texts.clear();
 }
 
 std::int32_t cuda_machine::status_of_fault() const {

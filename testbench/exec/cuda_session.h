@@ -59,6 +59,9 @@ struct cuda_machine final : private print_observer {
   std::map<unsigned, std::string> texts;                        // printed by kernels, for the next reply, by client
   /// What the process sees of the GPU: of its SMs those that its share has, as under MPS.
   [[nodiscard]] wire::device_info info(const process_share& share) const;
+  /// Resets the GPU, whose fault or deadlock is then over. No process uses it: what all of them had is gone.
+  void restart();
+  std::map<unsigned, std::string> failed;  // calls that a failure has ended, with its text, before a restart
   /// That of calls after the queues' fault.
   [[nodiscard]] std::int32_t status_of_fault() const;
   /// The handle of such a texture.
@@ -117,8 +120,11 @@ class cuda_session {
   [[nodiscard]] bool shares_memory() const { return !host_memory_.empty(); }
   /// Completes a call that waits for a host function if one is due, or if none is left. False: not yet.
   bool take_host_function(call_answer& out);
-  /// True while the program runs a host function.
-  [[nodiscard]] bool runs_host_function() const;
+  /// True while the program runs a host function; `seconds`: for that long at least.
+  [[nodiscard]] bool runs_host_function(double seconds = 0) const;
+  [[nodiscard]] pid_t process() const { return process_; }
+  /// fork() has made both of one process.
+  [[nodiscard]] bool is_of_family(const cuda_session& other) const { return family_ == other.family_; }
 
  private:
   using module_entry = std::vector<unsigned>;  // the driver's: several when parts of an image do not need each other

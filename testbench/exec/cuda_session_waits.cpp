@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <string>
 
 #include "testbench/exec/cuda_session.h"
@@ -37,6 +38,7 @@ bool cuda_session::take_host_function(call_answer& out) {
   for (const auto& [number, op] : host_functions_) {
     if (!op->begun || op->passed_on) continue;
     op->passed_on = true;
+    op->passed_on_at = std::chrono::steady_clock::now();
     m_.queues.host_waits(*op);
     out.body.put(number);
     return true;
@@ -45,8 +47,10 @@ bool cuda_session::take_host_function(call_answer& out) {
   return host_functions_.empty();
 }
 
-bool cuda_session::runs_host_function() const {
-  return std::any_of(host_functions_.begin(), host_functions_.end(), [](const auto& f) { return f.second->passed_on; });
+bool cuda_session::runs_host_function(double seconds) const {
+  const auto before = std::chrono::steady_clock::now() - std::chrono::duration<double>(seconds);
+  return std::any_of(host_functions_.begin(), host_functions_.end(),
+                     [&](const auto& f) { return f.second->passed_on && f.second->passed_on_at <= before; });
 }
 
 std::vector<queue_entry> cuda_session::pending(wire::wait_kind kind, std::uint32_t number, call_answer& out) const {

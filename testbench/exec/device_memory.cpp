@@ -117,6 +117,15 @@ void device_memory::open(std::uint64_t address, std::uint64_t bytes, bool writte
   if (checks_ != nullptr) checks_->allocated(address, bytes, "", written);
 }
 
+void device_memory::restart() {
+  live_.clear();
+  free_.clear();
+  reserved_.clear();
+  forgotten_.clear();
+  shared_.clear();
+  taken_ = 0;
+}
+
 void device_memory::close(std::uint64_t address) {
   driver_.unmap(address);
   if (checks_ != nullptr) checks_->freed(address);

@@ -48,6 +48,8 @@ class device_memory {
   /// Kernels may access reserved addresses, or no longer. `written`: the memory has been used before.
   void open(std::uint64_t address, std::uint64_t bytes, bool written);
   void close(std::uint64_t address);
+  /// The driver has forgotten all addresses that it has given, as after a reset of the GPU.
+  void restart();
   [[nodiscard]] std::uint64_t capacity() const { return capacity_; }
   [[nodiscard]] std::uint64_t taken() const { return taken_; }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 
 #include "heddle/config/error.h"
 #include "heddle/tlm/kernel/has_process.h"
@@ -164,6 +165,23 @@ std::vector<queue_entry> host_queues::forget(pid_t owner) {
       op->after.clear();
     }
   return ending;
+}
+
+std::vector<unsigned> host_queues::abandon() {
+  std::vector<unsigned> calls;
+  for (auto s = streams_.begin(); s != streams_.end();) {
+    for (const queue_entry& op : s->second.operations) {
+      if (op->what == queue_operation::kind::kernel && op->begun && !op->done) calls.push_back(op->call);
+      op->act = nullptr;
+      op->done = true;
+    }
+    s->second.operations.clear();
+    s = s->second.dropped ? streams_.erase(s) : std::next(s);
+  }
+  awaited_.clear();
+  running_ = 0;
+  fault_.clear();
+  return calls;
 }
 
 void host_queues::advance_queues() {

@@ -6,6 +6,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -46,7 +47,8 @@ struct queue_operation {
 
   bool begun = false;
   bool done = false;
-  bool passed_on = false;      // a host function that was passed to the host
+  bool passed_on = false;  // a host function that was passed to the host
+  std::chrono::steady_clock::time_point passed_on_at;
   unsigned call = 0;           // kernel, functional: index of the program's launch
   unsigned launch = 0;         // started kernel: the driver's number
   sanitize::host_work work;    // its place in the order of operations
@@ -92,6 +94,9 @@ class host_queues : public sc_core::sc_module {
   /// A process has gone without waiting for its operations: those that have not begun are dropped, kernels that run are
   /// ended. Returns those kernels, which end in simulated time.
   std::vector<queue_entry> drop(pid_t owner);
+  /// The GPU is about to be reset, since it has failed: all operations are dropped, and so is the fault. Returns the
+  /// calls whose kernels had begun and not ended.
+  std::vector<unsigned> abandon();
   /// Reports the end of a host function.
   void finish(const queue_entry& op);
   /// Starts all operations that can start now; called outside the simulation.
@@ -100,7 +105,7 @@ class host_queues : public sc_core::sc_module {
   void await(std::vector<queue_entry> operations);
   /// True if none of this has happened yet.
   [[nodiscard]] bool awaits() const { return !awaited(); }
-  /// The GPU's fault, which is final; empty: none.
+  /// The GPU's fault, which is final until abandon(); empty: none.
   [[nodiscard]] const std::string& fault() const { return fault_; }
   /// The number of launched kernels; and the number of functional launches, with their warp instructions and host
   /// seconds.

@@ -127,7 +127,8 @@ void remote_memory::write(const std::vector<run>& runs) const {
 std::string remote_memory::refusal(std::uint64_t address) const {
   char byte = 0;
   errno = 0;
-  if (read(address, &byte, 1)) return "";
+  // No such address: another program has taken this one's place by exec().
+  if (read(address, &byte, 1) || errno == EFAULT) return "";
   return std::strerror(errno);
 }
 
@@ -171,6 +172,18 @@ long threads_of(pid_t process) {
     return 1;
   if (state == 'Z') return threads - 1;
   return memory_bytes != 0 ? threads : 0;
+}
+
+bool is_asleep(pid_t process) {
+  std::error_code none;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/" + std::to_string(process) + "/task", none)) {
+    std::ifstream in(thread.path() / "stat");
+    std::string text;
+    std::getline(in, text);
+    const std::size_t name_ends = text.rfind(')');
+    if (name_ends + 2 < text.size() && text[name_ends + 2] == 'R') return false;
+  }
+  return true;
 }
 
 std::string name_of_program(pid_t process) {

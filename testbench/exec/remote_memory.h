@@ -45,6 +45,9 @@ class remote_memory : public distant_memory {
 long threads_of(pid_t process);
 inline bool is_running(pid_t process) { return threads_of(process) != 0; }
 
+/// All of its threads wait for something, and none computes.
+bool is_asleep(pid_t process);
+
 /// A child of this process that has ended and has not been waited for.
 bool is_zombie(pid_t child);
 /// The name that the system shows for the process, which exec() sets anew; also of a zombie.

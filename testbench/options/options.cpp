@@ -303,7 +303,7 @@ bool parse_exec(const std::vector<std::string>& arguments, run_options& o, std::
   o.environment = p.has("environment");
   if (o.environment && !p.positionals().empty()) p.fail("--environment is for a shell, which starts the program");
   if (!o.environment && (behind < 2 || p.positionals().size() != behind - 1))
-    p.fail("expected -- before the program: heddle exec [options] -- PROGRAM ARGUMENTS");
+    p.fail("expected -- and a program: heddle exec [options] -- PROGRAM ARGUMENTS");
   o.arguments = p.positionals();
   read_choice(p, o.chosen);
   o.exact_bounds = p.has("exact-bounds");

@@ -8,7 +8,7 @@
 
 #include "heddle/config/error.h"
 #include "heddle/config/message.h"
-#include "testbench/exec/exec_command.h"
+#include "testbench/exec/server/exec_command.h"
 #include "testbench/options/log.h"
 #include "testbench/program/command_table.h"
 #include "testbench/program/completion.h"

@@ -9,7 +9,7 @@
 #include "heddle/config/ini_reader.h"
 #include "heddle/config/suggestion.h"
 #include "testbench/correlate/correlate_command.h"
-#include "testbench/exec/exec_command.h"
+#include "testbench/exec/server/exec_command.h"
 #include "testbench/program/places.h"
 #include "testbench/report/report_command.h"
 #include "testbench/run/replay_command.h"

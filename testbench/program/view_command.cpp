@@ -21,7 +21,7 @@
 #include "heddle/config/error.h"
 #include "heddle/config/message.h"
 #include "heddle/frontend/sass_trace/replay/trace_file.h"
-#include "testbench/exec/exec_command.h"
+#include "testbench/exec/server/exec_command.h"
 #include "testbench/files/passing_folder.h"
 #include "testbench/job/job_parser.h"
 #include "testbench/options/log.h"

@@ -50,7 +50,7 @@ void note_failure(run_metrics& m, const std::string& failure) {
   if (failure.empty()) return;
   const std::string headline = failure.substr(0, failure.find('\n'));
   for (kernel_metrics& k : m.kernels)
-    if (!k.ended) k.failed = headline;
+    if (!k.ended && k.failed.empty()) k.failed = headline;
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ BOXES = (
     (5, 7, 4, 'report', 'the verdict and the HTML page', ('testbench/report', 'testbench/advice')),
     (5, 7, 5, 'run', 'one simulation from job to files', ('testbench/run', 'testbench/checkpoint', 'testbench/record', 'testbench/warm', 'testbench/live', 'testbench/sanitize', 'testbench/views')),
     (5, 5, 6, 'sweep', 'running points', ('testbench/sweep/engine', 'testbench/sweep')),
-    (6, 7, 6, 'exec', 'the simulator behind a CUDA program', ('testbench/exec',)),
+    (6, 7, 6, 'exec', 'the simulator behind a CUDA program', ('testbench/exec', 'testbench/exec/server')),
     (5, 5, 7, 'correlate, whatif', 'real chips; changes of the machine', ('testbench/correlate', 'testbench/energy', 'testbench/sampling', 'testbench/sampling/compare', 'testbench/sampling/launches', 'testbench/sampling/strata', 'testbench/whatif')),
     (5, 6, 8, 'program', 'the commands of heddle', ('testbench/program',)),
     (7, 7, 8, 'cuda', 'CUDA\'s libraries', ('testbench/cuda',)),

@@ -136,6 +136,13 @@ void become_child() {
   ::_exit(2);
 }
 
+/// After a failed transfer.
+[[noreturn]] void give_up_connection() {
+  give_up(errno == EBADF || errno == ENOTSOCK
+              ? "the program has closed a descriptor of its CUDA library, as if it were its own"
+              : "the simulator has ended");
+}
+
 int connected_socket(const char* name) {
   const int s = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (s < 0) return -1;
@@ -171,6 +178,7 @@ bool receive_all(int socket, void* data, std::size_t bytes) {
   while (bytes != 0) {
     const ssize_t n = ::recv(socket, at, bytes, 0);
     if (n < 0 && errno == EINTR) continue;
+    if (n == 0) errno = 0;
     if (n <= 0) return false;
     at += n;
     bytes -= static_cast<std::size_t>(n);
@@ -198,12 +206,11 @@ reply exchange(wire::call what, const wire::writer& arguments) {
   if (!arguments.bytes().empty())
     std::memcpy(message.data() + sizeof head, arguments.bytes().data(), arguments.bytes().size());
   reply r;
-  if (!send_all(own.socket, message.data(), message.size()) || !receive_reply_head(head))
-    give_up("the simulator has ended");
+  if (!send_all(own.socket, message.data(), message.size()) || !receive_reply_head(head)) give_up_connection();
   r.status = static_cast<std::int32_t>(head.what);
   if (wire::is_lasting(r.status) && failure.load() == wire::success) failure.store(r.status);
   std::vector<std::uint8_t> whole(head.bytes);
-  if (!receive_all(own.socket, whole.data(), whole.size())) give_up("the simulator has ended");
+  if (!receive_all(own.socket, whole.data(), whole.size())) give_up_connection();
   wire::reader in(whole);
   const std::string printed = in.get_text();
   if (!printed.empty()) {

@@ -2,6 +2,7 @@
 // Processes of CUDA programs that share a GPU, as clients of it.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -65,6 +66,83 @@ TEST(client_programs, print_what_their_own_kernels_print) {
     wanted += own;
   }
   EXPECT_EQ(wanted, printed(together + "wait; cat a b c d"));
+}
+
+const std::string program = HEDDLE_CUDA_PROGRAMS " " HEDDLE_SOURCE "/tests/system/cuda/kernels.fatbin ";
+
+cuda_runs::outcome script(const std::string& commands, const std::string& options) {
+  return cuda_runs::exec("sh -c \"" + commands + "\"", "--quiet --metrics m.json " + options);
+}
+
+json metrics_here() { return json::parse(cuda_runs::content(cuda_runs::place_of_test() / "m.json")); }
+
+// As clients of MPS: those that use the GPU see the fault, later ones have it anew.
+TEST(client_programs, come_after_a_fault_of_another_one) {
+  const std::string bad = program + "fails_assertion >bad; ";
+  const auto o = script(program + "vectors; " + bad + program + "vectors; " + bad + program + "managed", "--gpu v100");
+  EXPECT_EQ(0, o.code) << o.err;
+  EXPECT_EQ("right\nright\nright\n", o.out);
+  const json m = metrics_here();
+  std::string kernels;
+  for (const json& k : m.at("kernels")) {
+    const std::string failed = k.value("failed", "");
+    kernels += failed.find("assertion failed") != std::string::npos ? 'f' : failed.empty() ? '.' : '?';
+  }
+  EXPECT_EQ("..f..f", kernels.substr(0, 6)) << "one launch of a right program, two of a wrong one";
+  EXPECT_EQ(std::string::npos, kernels.find_first_not_of('.', 6));
+}
+
+TEST(client_programs, share_a_fault_with_those_that_stay) {
+  const auto o =
+      script(program + "never_asks >other & other=\\$!; while ! grep -q started other; do sleep 0.05; done; " +
+                 program + "fails_assertion >bad; " + program + "vectors; kill -KILL \\$other; " + program + "vectors",
+             "--gpu v100");
+  EXPECT_EQ(0, o.code) << o.err;
+  EXPECT_NE(std::string::npos, o.out.find(": 710\nright\n")) << o.out << "the first one waits in vain";
+}
+
+TEST(client_programs, leave_kernels_that_never_end) {
+  const auto o =
+      script(program + "leaves_endless_blocks; " + program + "vectors", "--gpu rtx2060 --set gpu.sm_count=1");
+  EXPECT_EQ("right\nright\n", o.out);
+  EXPECT_EQ(0, o.code);
+  EXPECT_EQ(
+      "heddle: warning: cuda_programs: kernels that it had not waited for were ended 1,000,000 cycles after the program "
+      "(--max-cycles sets another limit)\n",
+      o.err);
+  const json m = metrics_here();
+  EXPECT_EQ("the host has ended it", m.at("kernels").at(0).at("failed"));
+  EXPECT_FALSE(m["kernels"][1].contains("failed"));
+  const auto last =
+      script(program + "vectors; " + program + "leaves_endless_blocks", "--gpu rtx2060 --set gpu.sm_count=1");
+  EXPECT_EQ(0, last.code);
+  EXPECT_EQ(o.err, last.err);
+  EXPECT_EQ("the end of its program", metrics_here().at("stopped"));
+}
+
+TEST(client_programs, that_lose_their_connection_are_ended_in_one_line) {
+  const auto o = cuda_runs::exec(program + "closes_descriptors", "--quiet --gpu rtx2060");
+  EXPECT_EQ(2, o.code);
+  EXPECT_EQ("heddle: error: the program has closed a descriptor of its CUDA library, as if it were its own\n", o.err);
+}
+
+// Process numbers of a container are not the host's.
+TEST(client_programs, may_have_numbers_of_their_own) {
+  if (std::system("unshare --map-root-user --pid --fork --mount-proc true 2>/dev/null") != 0)
+    GTEST_SKIP() << "needs unshare(1) and name spaces of users";
+  const auto o = cuda_runs::exec("unshare --map-root-user --pid --fork --mount-proc " + program + "vectors");
+  EXPECT_EQ(0, o.code) << o.err;
+  EXPECT_EQ("right\n", o.out);
+}
+
+// Its time is its own program's alone, and it does not stop that for ever.
+TEST(client_programs, have_host_functions_that_wait) {
+  for (const char* part :
+       {"host_function_waits_for_a_child", "host_function_waits_for_a_thread", "host_function_waits_for_a_query"}) {
+    const auto o = cuda_runs::exec("timeout 60 " + program + part, "--quiet --gpu gtx480");
+    EXPECT_EQ(0, o.code) << part << o.err;
+    EXPECT_EQ("right\n", o.out) << part;
+  }
 }
 
 TEST(client_programs, have_one_sm_at_least) {

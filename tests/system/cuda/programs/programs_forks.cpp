@@ -106,4 +106,68 @@ void leaves_quickly() {
   std::quick_exit(9);
 }
 
+void closes_descriptors() {
+  vectors();
+  for (int k = 3; k < 1000; ++k) ::close(k);
+  vectors();
+}
+
+// More blocks than a small GPU holds.
+void leaves_endless_blocks() { RIGHT(launch(linger, 64, 128, 0, nullptr, device<int>(64 * 128), 2'000'000'000)); }
+
+namespace {
+
+std::atomic<bool> other_stream_is_done{false};
+
+void wait_for_byte(void* socket) {
+  char byte = 0;
+  HOLDS(::read(*static_cast<int*>(socket), &byte, 1) == 1);
+}
+
+void wait_for_other_stream(void*) {
+  while (!other_stream_is_done) ::usleep(10000);
+}
+
+// A thread waits for a kernel of its own, for which a host function of another stream waits.
+void host_function_waits_for(int (*wait)(cudaStream_t)) {
+  cudaStream_t one{}, other{};
+  RIGHT(cudaStreamCreate(&one));
+  RIGHT(cudaStreamCreate(&other));
+  RIGHT(cudaLaunchHostFunc(one, wait_for_other_stream, nullptr));
+  std::thread([&] {
+    ::usleep(100000);
+    RIGHT(launch(linger, 1, 128, 0, other, device<int>(128), 100));
+    RIGHT(wait(other));
+    other_stream_is_done = true;
+  }).join();
+  RIGHT(cudaStreamSynchronize(one));
+}
+
+}  // namespace
+
+void host_function_waits_for_a_child() {
+  static int ends[2];
+  HOLDS(::pipe(ends) == 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::usleep(200000);
+    vectors();
+    ::_exit(::write(ends[1], "x", 1) == 1 ? 0 : 1);
+  }
+  RIGHT(launch(linger, 1, 128, 0, nullptr, device<int>(128), 100));
+  RIGHT(cudaLaunchHostFunc(nullptr, wait_for_byte, ends));
+  RIGHT(cudaDeviceSynchronize());
+  end_in_time(child, "a child for which a host function waits");
+}
+
+void host_function_waits_for_a_thread() { host_function_waits_for(cudaStreamSynchronize); }
+
+void host_function_waits_for_a_query() {
+  host_function_waits_for([](cudaStream_t s) {
+    int e = cudaErrorNotReady;
+    while (e == cudaErrorNotReady) e = cudaStreamQuery(s);
+    return e;
+  });
+}
+
 }  // namespace cuda_programs

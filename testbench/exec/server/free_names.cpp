@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "testbench/exec/free_names.h"
+#include "testbench/exec/server/free_names.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

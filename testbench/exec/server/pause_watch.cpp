@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "testbench/exec/pause_watch.h"
+#include "testbench/exec/server/pause_watch.h"
 
 #include <signal.h>
 

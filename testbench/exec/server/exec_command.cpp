@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "testbench/exec/exec_command.h"
+#include "testbench/exec/server/exec_command.h"
 
 #include <dlfcn.h>
 #include <spawn.h>
@@ -16,9 +16,9 @@
 
 #include "heddle/config/error.h"
 #include "heddle/config/message.h"
-#include "testbench/exec/cuda_server.h"
-#include "testbench/exec/free_names.h"
 #include "testbench/exec/remote_memory.h"
+#include "testbench/exec/server/cuda_server.h"
+#include "testbench/exec/server/free_names.h"
 #include "testbench/files/executable.h"
 #include "testbench/options/log.h"
 #include "testbench/options/options.h"
@@ -138,11 +138,14 @@ void report_functional_launches(const run_options& o, const host_queues& queues)
 bool write_results(const run_options& o, cuda_machine& m, const cuda_server& server, const std::string& name) {
   run_outcome outcome;
   machine& chip = m.chip;
-  if (server.failure().empty() && server.stop_signal() == 0 && !server.was_left_alone()) chip.drain();
+  if (!server.is_broken() && server.stop_signal() == 0 && !server.was_left_alone()) chip.drain();
   chip.chip().settle_accounts();
   chip.chip().check_invariants();
   outcome.failure = server.failure();
   outcome.metrics = chip.final_metrics(m.positions, [&m](const std::string& file) { return source_of(m, file); });
+  for (kernel_metrics& k : outcome.metrics.kernels)
+    if (const auto why = m.failed.find(k.launch); why != m.failed.end())
+      k.failed = why->second.substr(0, why->second.find('\n'));
   // Streams may overtake each other, so the launch order can differ from the order of calls.
   auto& kernels = outcome.metrics.kernels;
   std::stable_sort(kernels.begin(), kernels.end(),
