@@ -66,7 +66,9 @@ void context_engine::preempt(context_transaction& t, cycle_t cycle) {
 
 void context_engine::on_cycle(cycle_t cycle) {
   switch (step_) {
-    case step::idle: return;
+    case step::idle:
+    case step::quiet:
+    case step::restored: return;
     case step::quiescing: return check_quiet(cycle);
     case step::waiting: return begin_restoring(cycle);
     case step::saving:
@@ -92,7 +94,16 @@ void context_engine::check_quiet(cycle_t cycle) {
   }
   if (!quiet) return;
   if (settled > cycle) return clock_.wake_at(settled);
-  begin_saving(cycle);
+  if (!current_->together) return begin_saving(cycle);
+  step_ = step::quiet;
+  resources_.report(*current_, cta_phase::ready, cycle);
+}
+
+void context_engine::proceed(const context_transaction& t, cycle_t cycle) {
+  invariant(current_ == &t && (step_ == step::quiet || step_ == step::restored),
+            "an SM was to go on with a switch that it does not make");
+  if (step_ == step::quiet) begin_saving(cycle);
+  else resume(cycle);
 }
 
 void context_engine::exchange(unsigned cta_slot) {
@@ -208,6 +219,7 @@ void context_engine::end_saving(cycle_t cycle) {
     });
     t.blocks[k].executed = resources_.block(s).executed += executed;
     barriers_.open(s, 0, 0);
+    if (t.drops) supervisor_.dropped(resources_.block(s), cycle);
     context_.blocks.push_back(resources_.swap_out(s, cycle));
   }
   if (t.mode == preemption_mode::flush) note_executed(t);
@@ -291,6 +303,13 @@ void context_engine::end_restoring(cycle_t cycle) {
   } catch (const program_error& e) {
     return supervisor_.program_fault(e.what());
   }
+  if (!t.together) return resume(cycle);
+  step_ = step::restored;
+  resources_.report(t, cta_phase::ready, cycle);
+}
+
+void context_engine::resume(cycle_t cycle) {
+  context_transaction& t = *current_;
   t.resumed_cycle = cycle;
   for (std::size_t k = 0; k < cta_slots_.size(); ++k) {
     const resident_block& b = resources_.block(cta_slots_[k]);

@@ -34,6 +34,8 @@ class context_supervisor {
   virtual ~context_supervisor() = default;
   /// Called when a block is resident again: a unified cache may be repartitioned for it.
   virtual void divide_cache() = 0;
+  /// The block is dropped.
+  virtual void dropped(const resident_block& b, cycle_t cycle) = 0;
   virtual void program_fault(const std::string& text) = 0;
 };
 
@@ -48,6 +50,8 @@ class context_engine : public sc_core::sc_module, public clocked {
   /// Takes all resident blocks off the SM, or those that `t` names while the others continue. Reports `saved` when they
   /// are gone. With mode flush they are dropped and nothing is written.
   void preempt(context_transaction& t, cycle_t cycle);
+  /// The SMs of a switch that happens together are ready: the blocks are saved, or run again.
+  void proceed(const context_transaction& t, cycle_t cycle);
   /// Brings the blocks of `t` back as soon as their warp ids are free. Reports `resumed` when they run. Dropped blocks
   /// restart from the beginning.
   void restore(context_transaction& t, cycle_t cycle);
@@ -76,7 +80,8 @@ class context_engine : public sc_core::sc_module, public clocked {
 
  private:
   void end_of_elaboration() override { memory_socket.check_bound(); }
-  enum class step : std::uint8_t { idle, quiescing, saving, waiting, restoring };
+  // quiet, restored: it waits for the other SMs of a switch that happens together
+  enum class step : std::uint8_t { idle, quiescing, saving, waiting, restoring, quiet, restored };
   static constexpr unsigned no_place = ~0u;
   // The blocks of one switch, saved in memory or dropped.
   struct saved_context {
@@ -103,6 +108,7 @@ class context_engine : public sc_core::sc_module, public clocked {
   void begin_restoring(cycle_t cycle);
   void run_anew(cycle_t cycle);
   void end_restoring(cycle_t cycle);
+  void resume(cycle_t cycle);
   void move_lines(cycle_t cycle);
   bool send_line(cycle_t cycle);
   void exchange(unsigned cta_slot);

@@ -63,7 +63,7 @@ resource_manager::resource_manager(sc_core::sc_module_name name, unit_clock& clo
 
 tlm::tlm_sync_enum resource_manager::nb_transport_fw(cta_transaction& t, cta_phase& phase, sc_core::sc_time& delay) {
   invariant(phase == cta_phase::dispatch || phase == cta_phase::preempt || phase == cta_phase::restore ||
-                phase == cta_phase::met,
+                phase == cta_phase::met || phase == cta_phase::proceed,
             "the CWD sends nothing but dispatches, switches and the ends of launches to an SM");
   const cycle_t at = clock_.domain().arrival(delay);
   arrivals_.push_back({at, &t, phase});
@@ -77,9 +77,7 @@ void resource_manager::on_cycle(cycle_t cycle) {
     arrivals_.pop_front();
     if (a.phase == cta_phase::dispatch) place(*a.transaction, cycle);
     else if (a.phase == cta_phase::met) meet(*a.transaction, cycle);
-    else if (a.phase == cta_phase::preempt)
-      supervisor_.preempt(static_cast<context_transaction&>(*a.transaction), cycle);
-    else supervisor_.restore(static_cast<context_transaction&>(*a.transaction), cycle);
+    else supervisor_.switch_blocks(static_cast<context_transaction&>(*a.transaction), a.phase, cycle);
   }
   if (!arrivals_.empty()) clock_.wake_at(arrivals_.front().cycle);
 }

@@ -86,9 +86,9 @@ class block_supervisor {
   virtual ~block_supervisor() = default;
   /// A block has its resources: its warps are to be created, active from `cycle` on.
   virtual void start_block(unsigned cta_slot, cycle_t cycle) = 0;
-  /// Blocks are to leave the SM, or to return to it.
-  virtual void preempt(context_transaction& t, cycle_t cycle) = 0;
-  virtual void restore(context_transaction& t, cycle_t cycle) = 0;
+  /// Blocks are to leave the SM (preempt), to return to it (restore), or the other SMs of a switch that happens
+  /// together are ready, too (proceed).
+  virtual void switch_blocks(context_transaction& t, cta_phase phase, cycle_t cycle) = 0;
   /// The first block of a launch has arrived at this SM, or the launch before it has ended after that.
   virtual void start_launch(const resident_launch& launch) = 0;
   /// The launch before that of the block in the CTA slot has ended: warps that wait for that continue.

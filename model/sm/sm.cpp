@@ -138,9 +138,11 @@ void sm::instructions_arrived(std::uint64_t address, unsigned bytes, cycle_t cyc
   for (auto& p : partitions) p.instructions_arrived(address, bytes, cycle);
 }
 
-void sm::preempt(context_transaction& t, cycle_t cycle) { context_engine.preempt(t, cycle); }
-
-void sm::restore(context_transaction& t, cycle_t cycle) { context_engine.restore(t, cycle); }
+void sm::switch_blocks(context_transaction& t, cta_phase phase, cycle_t cycle) {
+  if (phase == cta_phase::preempt) context_engine.preempt(t, cycle);
+  else if (phase == cta_phase::restore) context_engine.restore(t, cycle);
+  else context_engine.proceed(t, cycle);
+}
 
 std::uint64_t sm::warp_finished(unsigned warp, bool stores_left, std::uint64_t executed, cycle_t cycle) {
   const std::uint64_t block = resource_manager.release_warp(warp, stores_left, executed, cycle);

@@ -113,8 +113,8 @@ class sm : public sc_core::sc_module,
   // block_supervisor
   void start_block(unsigned cta_slot, cycle_t cycle) override;
   void start_launch(const resident_launch& launch) override;
-  void preempt(context_transaction& t, cycle_t cycle) override;
-  void restore(context_transaction& t, cycle_t cycle) override;
+  void switch_blocks(context_transaction& t, cta_phase phase, cycle_t cycle) override;
+  void dropped(const resident_block& b, cycle_t cycle) override;
 
   void trace(sc_core::sc_trace_file* file) const override;
 

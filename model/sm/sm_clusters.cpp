@@ -34,6 +34,12 @@ void sm::cluster_exited(unsigned cta_slot, unsigned warp_in_block, simt::lane_ma
   else if (b.launch->cluster_blocks() > 1) send_to_cluster(b, cluster_phase::leave, cycle);
 }
 
+// The others are dropped, too: its cluster's barrier is forgotten.
+void sm::dropped(const resident_block& b, cycle_t cycle) {
+  if (b.launch->program->cluster_barrier && b.launch->cluster_blocks() > 1)
+    send_to_cluster(b, cluster_phase::leave, cycle);
+}
+
 // A cluster of one block needs no other.
 void sm::cluster_progress(unsigned cta_slot, cycle_t cycle) {
   if (!barrier_unit.cluster(cta_slot).complete()) return;

@@ -202,6 +202,7 @@ void warp_waits::resume_from_barrier(unsigned slot, unsigned number, cycle_t cyc
 // If other lanes of the warp run already, or another barrier has just released some, the released lanes only wait until
 // they are selected.
 void warp_waits::resume_waiting(unsigned slot, warp_slot& w, cycle_t cycle) {
+  if (w.phase == warp_phase::stopped && w.stopped_in == warp_phase::at_barrier) w.rest = std::min<cycle_t>(w.rest, 1);
   if (w.phase != warp_phase::at_barrier) return;
   set_timer(slot, w, cycle);
   hot_.clock.wake_at(cycle);
@@ -210,9 +211,7 @@ void warp_waits::resume_waiting(unsigned slot, warp_slot& w, cycle_t cycle) {
 void warp_waits::resume_from_mbarrier(unsigned slot, cycle_t cycle) {
   warp_slot& w = hot_.warps[slot];
   const bool resumes = w.timer == never || w.stream->all_wait(w);
-  if (!w.stream->end_mbarrier_waits(w, true)) return;
-  if (w.phase == warp_phase::stopped && w.stopped_in == warp_phase::at_barrier) w.rest = std::min<cycle_t>(w.rest, 1);
-  else if (resumes) resume_waiting(slot, w, cycle);
+  if (w.stream->end_mbarrier_waits(w, true) && resumes) resume_waiting(slot, w, cycle);
 }
 
 void warp_waits::limit_mbarrier_wait(unsigned slot, cycle_t cycle) {

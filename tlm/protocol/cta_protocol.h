@@ -25,7 +25,8 @@ struct launch_context;
 /// complete with outstanding stores: all stores of the block are acknowledged), fault, saved (the SM is free of the
 /// blocks that it names), resumed (they run again), released (the block lets the next launch of its stream begin; only
 /// if asked for). A dispatch is never refused: the CWD knows what fits. After preempt or restore the CWD sends nothing
-/// but met to that SM before saved or resumed.
+/// but met to that SM before saved or resumed. If the blocks of several SMs leave or return together, each SM sends
+/// ready when its own are quiet, or restored, and goes on when the CWD sends proceed.
 enum class cta_phase : std::uint8_t {
   dispatch,
   preempt,
@@ -36,7 +37,9 @@ enum class cta_phase : std::uint8_t {
   saved,
   resumed,
   released,
-  met
+  met,
+  ready,
+  proceed
 };
 
 /// Cycles until the CWD learns of a program's failure and stops all SMs. The value is a choice: it exceeds the time by
@@ -88,6 +91,7 @@ struct context_transaction : cta_transaction {
   preemption_mode mode = preemption_mode::context_switch;
   std::vector<const cta_transaction*> leaving;  // blocks that leave; empty: all. Completed ones are ignored
   bool drops = false;                           // with mode flush: the blocks do not return
+  bool together = false;                        // with blocks of other SMs: phases ready, proceed
   std::uint64_t request_cycle = 0;
   std::uint64_t quiesced_cycle = 0;    // set by the SM: no operation of the blocks is outstanding
   std::uint64_t saved_cycle = 0;       // set by the SM: the last byte has arrived in memory

@@ -86,6 +86,7 @@ void compute_work_distributor::on_cycle(cycle_t cycle) {
   if (halted_) return;
   take_arrivals(cycle);
   if (halted_) return;
+  if (!groups_.empty()) drive_groups(cycle);
   if (abandoning_) return drive_abandonment(cycle);
   if (switches_ != 0) drive_switches(cycle);
   if (!terminated_.empty()) drop_blocks(cycle);
@@ -135,6 +136,7 @@ void compute_work_distributor::take_arrivals(cycle_t cycle) {
       case cta_phase::released: released(static_cast<block_in_flight&>(t)); break;
       case cta_phase::saved: saved(static_cast<context_in_flight&>(t), cycle); break;
       case cta_phase::resumed: resumed(static_cast<context_in_flight&>(t), cycle); break;
+      case cta_phase::ready: ready(static_cast<context_in_flight&>(t), cycle); break;
       case cta_phase::fault:
         if (abandoning_) break;
         halted_ = true;

@@ -162,7 +162,8 @@ class compute_work_distributor : public grid_distributor, public clocked, public
 
   // Context switches (compute_work_distributor_switch.cpp)
   void drive_switches(cycle_t cycle);
-  void begin_switch(unsigned sm, cycle_t cycle);
+  /// False: it has to wait for other SMs.
+  bool begin_switch(unsigned sm, cycle_t cycle);
   void send(unsigned sm, context_in_flight& c, cta_phase phase, cycle_t cycle);
   void saved(context_in_flight& c, cycle_t cycle);
   void resumed(context_in_flight& c, cycle_t cycle);
@@ -174,6 +175,26 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   [[nodiscard]] cycle_t next_switch(cycle_t cycle) const;
   void set_resume_cycle(sm_account& a, context_in_flight& c, cycle_t saved, cycle_t now);
   void ask(unsigned sm, preemption_mode mode, cycle_t now, cycle_t resume_after, std::uint32_t waits_for);
+  // Switches of clusters (compute_work_distributor_groups.cpp)
+  /// Switches of several SMs whose blocks leave and return together.
+  struct switch_group {
+    std::vector<context_in_flight*> members;  // those whose blocks have not ended, and are not back
+    std::uint32_t ready = 0;                  // members whose SM waits for the others
+    cycle_t proceeds = never;
+    void exchange(state_image& image) { image(members, ready, proceeds); }
+  };
+  [[nodiscard]] static std::uint64_t cluster_of(const block_in_flight& b);
+  [[nodiscard]] std::vector<block_in_flight*> cluster_blocks_of(const block_in_flight& b) const;
+  [[nodiscard]] bool leaves_with_clusters(unsigned sm) const;
+  bool begin_group(unsigned sm, cycle_t cycle);
+  void join_group(std::uint32_t number, context_in_flight& c);
+  void leave_group(context_in_flight& c);
+  void ready(context_in_flight& c, cycle_t cycle);
+  void drive_groups(cycle_t cycle);
+  [[nodiscard]] bool is_due(const switch_group& g, cycle_t cycle) const;
+  [[nodiscard]] bool fits(const context_in_flight& c) const;
+  [[nodiscard]] bool fits(const switch_group& g) const;
+  void restore_context(context_in_flight& c, cycle_t cycle);
   // Launches that the host ends (compute_work_distributor_terminate.cpp)
   void drop_blocks(cycle_t cycle);
   void dropped(context_in_flight& c, cycle_t cycle);
@@ -220,7 +241,9 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   bool abandoning_ = false;                                        // all launches, for a reset
   std::vector<std::unique_ptr<context_in_flight>> last_requests_;  // to the SMs, that no block returns from
   std::vector<std::uint32_t> terminated_;                          // launches that have not ended yet
-  double sample_error_ = 0;                                        // 0: all blocks are simulated
+  std::map<std::uint32_t, switch_group> groups_;                   // by number, from 1 on
+  std::uint32_t groups_begun_ = 0;
+  double sample_error_ = 0;  // 0: all blocks are simulated
   sampled_cache* sampled_l2_ = nullptr;
   bool has_left_out_ = false;  // blocks of a launch that has ended
   const bool may_be_early_;    // the chip has launches that begin before the end of the launch before

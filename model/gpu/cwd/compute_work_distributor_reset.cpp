@@ -76,6 +76,7 @@ void compute_work_distributor::drive_abandonment(cycle_t cycle) {
   if (!left) return end_grids(cycle);
   cycle_t at = never;
   for (const arrival& a : arrivals_) at = std::min(at, a.cycle);
+  for (const auto& [number, g] : groups_) at = std::min(at, std::max(g.proceeds, cycle + 1));
   if (at != never) clock_.wake_at(at);
 }
 
@@ -88,6 +89,7 @@ void compute_work_distributor::end_grids(cycle_t cycle) {
   }
   invariant(unfinished_ == 0 && switches_ == 0, "a reset left something in the CWD");
   for (front_end& f : fronts_) f.streams.clear();
+  groups_.clear();
   early_grids_ = 0;
   with_runtime_ = 0;
   abandoning_ = false;

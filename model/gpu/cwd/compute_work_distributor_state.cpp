@@ -30,7 +30,7 @@ void compute_work_distributor::exchange(state_image& image) {
   }
   image.each(accounts_);
   for (front_end& f : fronts_) f.exchange(image);
-  image(arrivals_, switches_, early_grids_, with_runtime_);
+  image(arrivals_, switches_, groups_, groups_begun_, early_grids_, with_runtime_);
 }
 
 void compute_work_distributor::front_end::exchange(state_image& image) {

@@ -32,14 +32,14 @@ void compute_work_distributor::drive_switches(cycle_t cycle) {
     sm_account& a = accounts_[sm];
     // A request takes out the blocks that are resident now; blocks due to return are restored after it.
     while (!a.switching && a.draining == nullptr) {
-      if (!a.requests.empty()) begin_switch(sm, cycle);
-      else if (!restore_next(sm, cycle)) break;
+      if (!(a.requests.empty() ? restore_next(sm, cycle) : begin_switch(sm, cycle))) break;
     }
   }
 }
 
 // Begins the oldest requested preemption of the SM, or drops it if the SM has no blocks.
-void compute_work_distributor::begin_switch(unsigned sm, cycle_t cycle) {
+bool compute_work_distributor::begin_switch(unsigned sm, cycle_t cycle) {
+  if (leaves_with_clusters(sm)) return begin_group(sm, cycle);
   sm_account& a = accounts_[sm];
   context_in_flight& c = *a.requests.front();
   a.requests.pop_front();
@@ -47,7 +47,7 @@ void compute_work_distributor::begin_switch(unsigned sm, cycle_t cycle) {
     a.drains_next = nullptr;
     a.draining = &c;
     if (a.blocks == 0) end_draining(a, cycle);
-    return;
+    return true;
   }
   if (a.blocks == 0) {
     if (c.first == nullptr) ++preempt_counts_.found_no_blocks;  // not for a further part of a divided request
@@ -56,9 +56,9 @@ void compute_work_distributor::begin_switch(unsigned sm, cycle_t cycle) {
     set_resume_cycle(a, c, cycle, cycle);  // for the request's other parts
     const auto at = std::find_if(contexts_.begin(), contexts_.end(), [&](const auto& p) { return p.get() == &c; });
     contexts_.erase(at);
-    return;
+    return true;
   }
-  // Blocks of a cluster communicate, so they leave together or not at all: they run to their end.
+  // Blocks of a cluster are not run anew.
   if (c.mode != preemption_mode::drain && c.leaving.empty() && holds_cluster(sm)) c.mode = preemption_mode::drain;
   // A block that waits for the launch before does not drain while blocks of that launch are away.
   if (c.mode == preemption_mode::automatic && holds_early(sm))
@@ -67,11 +67,9 @@ void compute_work_distributor::begin_switch(unsigned sm, cycle_t cycle) {
   if (c.mode == preemption_mode::automatic) divide(c, cycle);
   // A launch that arrived after the request was checked may not allow flush: it is drained then.
   if (c.mode == preemption_mode::flush && c.leaving.empty() && !can_flush(sm)) c.mode = preemption_mode::drain;
-  if (c.mode == preemption_mode::drain) {
-    a.draining = &c;
-    return;
-  }
-  send(sm, c, cta_phase::preempt, cycle);
+  if (c.mode == preemption_mode::drain) a.draining = &c;
+  else send(sm, c, cta_phase::preempt, cycle);
+  return true;
 }
 
 // Assigns each block the mode with the least estimated cost. Flushed blocks leave first, since that takes no time, then
@@ -130,8 +128,9 @@ void compute_work_distributor::saved(context_in_flight& c, cycle_t cycle) {
   }
   if (c.blocks.empty()) {  // they ended before they could be stopped
     c.resumed = true;
-    if (c.first == nullptr) ++preempt_counts_.found_no_blocks;
+    if (c.first == nullptr && !c.joined) ++preempt_counts_.found_no_blocks;
     --switches_;
+    leave_group(c);
   } else {
     a.swapped_out.push_back(&c);
   }
@@ -190,7 +189,13 @@ bool compute_work_distributor::wanted_back(const sm_account& a, const context_in
 // be done now.
 bool compute_work_distributor::restore_next(unsigned sm, cycle_t cycle) {
   sm_account& a = accounts_[sm];
-  const auto is_wanted = [&](const auto* c) { return wanted_back(a, *c, cycle); };
+  // Clusters need room on other SMs, too. Without time slices the blocks there may wait for what left this SM earlier,
+  // which is then restored before.
+  const auto is_wanted = [&](const auto* c) {
+    if (c->group == 0) return wanted_back(a, *c, cycle);
+    const switch_group& g = groups_.at(c->group);
+    return is_due(g, cycle) && (config_.context.time_slice_cycles != 0 || fits(g));
+  };
   const auto last = std::find_if(a.swapped_out.rbegin(), a.swapped_out.rend(), is_wanted);
   if (last == a.swapped_out.rend()) return false;
   // Time slices rotate: the blocks that left first return first.
@@ -202,25 +207,44 @@ bool compute_work_distributor::restore_next(unsigned sm, cycle_t cycle) {
     resumed(c, cycle);
     return true;
   }
-  sm_resources trial = a.room.free();
+  if (!fits(c)) {
+    if (config_.context.time_slice_cycles == 0 || a.blocks == 0 || cycle < slice_end(a)) return false;
+    ask(sm, preemption_mode::context_switch, cycle, config_.context.time_slice_cycles, context_in_flight::no_launch);
+    return begin_switch(sm, cycle);
+  }
+  if (c.group == 0) {
+    restore_context(c, cycle);
+    return true;
+  }
+  const switch_group& g = groups_.at(c.group);
+  if (!fits(g)) return false;
+  for (context_in_flight* m : g.members) restore_context(*m, cycle);
+  return true;
+}
+
+bool compute_work_distributor::fits(const switch_group& g) const {
+  return std::all_of(g.members.begin(), g.members.end(), [this](const context_in_flight* c) { return fits(*c); });
+}
+
+bool compute_work_distributor::fits(const context_in_flight& c) const {
+  sm_resources trial = accounts_[c.sm].room.free();
   for (const switched_block& b : c.blocks) {
     block_allocation allocation = static_cast<block_in_flight*>(b.transaction)->allocation;
-    if (!trial.fits_again(allocation)) {
-      if (config_.context.time_slice_cycles == 0 || a.blocks == 0 || cycle < slice_end(a)) return false;
-      ask(sm, preemption_mode::context_switch, cycle, config_.context.time_slice_cycles, context_in_flight::no_launch);
-      begin_switch(sm, cycle);
-      return true;
-    }
+    if (!trial.fits_again(allocation)) return false;
     trial.take_again(allocation);
   }
+  return true;
+}
+
+void compute_work_distributor::restore_context(context_in_flight& c, cycle_t cycle) {
+  sm_account& a = accounts_[c.sm];
   for (const switched_block& b : c.blocks) {
     auto& block = *static_cast<block_in_flight*>(b.transaction);
     a.room.take_again(block.allocation);
     block.resident = true;
   }
   a.blocks += c.blocks.size();
-  send(sm, c, cta_phase::restore, cycle);
-  return true;
+  send(c.sm, c, cta_phase::restore, cycle);
 }
 
 void compute_work_distributor::resumed(context_in_flight& c, cycle_t cycle) {
@@ -236,6 +260,7 @@ void compute_work_distributor::resumed(context_in_flight& c, cycle_t cycle) {
   c.resumed = true;
   --switches_;
   a.swapped_out.erase(std::find(a.swapped_out.begin(), a.swapped_out.end(), &c));
+  leave_group(c);
 }
 
 bool compute_work_distributor::waits_for_time(cycle_t now) const {
@@ -252,6 +277,8 @@ bool compute_work_distributor::waits_for_time(cycle_t now) const {
 // Blocks that are swapped out are due at a known time; everything else begins with a message or a request.
 cycle_t compute_work_distributor::next_switch(cycle_t cycle) const {
   cycle_t at = never;
+  for (const auto& [number, g] : groups_)
+    if (g.proceeds > cycle) at = std::min(at, g.proceeds);
   for (const sm_account& a : accounts_)
     for (const context_in_flight* c : a.swapped_out)
       if (c->resume_cycle > cycle) at = std::min(at, c->resume_cycle);

@@ -26,17 +26,25 @@ void compute_work_distributor::terminate(const std::vector<std::uint32_t>& launc
 // Blocks that have been switched out, or are on the way, are dropped once they are resident again.
 void compute_work_distributor::drop_blocks(cycle_t cycle) {
   std::vector<std::vector<const cta_transaction*>> leaving(accounts_.size());
-  for (const auto& b : blocks_.all())
-    if (b->resident && grids_[b->launch->launch_id].terminated && b->launch->cluster_blocks() == 1)
-      leaving[b->sm].push_back(b.get());
+  std::vector<bool> together(accounts_.size());
+  const auto may_leave = [this](const block_in_flight* b) { return !accounts_[b->sm].switching; };
+  for (const auto& b : blocks_.all()) {
+    if (!b->resident || !grids_[b->launch->launch_id].terminated) continue;
+    const std::vector<block_in_flight*> cluster = cluster_blocks_of(*b);
+    if (!std::all_of(cluster.begin(), cluster.end(), may_leave)) continue;
+    leaving[b->sm].push_back(b.get());
+    if (cluster.size() > 1) together[b->sm] = true;
+  }
+  const std::uint32_t group = std::count(together.begin(), together.end(), true) == 0 ? 0 : ++groups_begun_;
   for (unsigned sm = 0; sm < accounts_.size(); ++sm) {
-    if (accounts_[sm].switching || leaving[sm].empty()) continue;
+    if (leaving[sm].empty()) continue;
     auto c = std::make_unique<context_in_flight>();
     c->sm = sm;
     c->mode = preemption_mode::flush;
     c->drops = true;
     c->leaving = std::move(leaving[sm]);
     c->request_cycle = cycle;
+    if (together[sm]) join_group(group, *c);
     ++switches_;
     send(sm, *c, cta_phase::preempt, cycle);
     last_requests_.push_back(std::move(c));
@@ -66,6 +74,7 @@ void compute_work_distributor::dropped(context_in_flight& c, cycle_t cycle) {
     --blocks_submitted_;
   }
   --switches_;
+  leave_group(c);
   if (a.draining != nullptr && a.blocks == 0) end_draining(a, cycle);
 }
 

@@ -122,6 +122,8 @@ struct context_in_flight : context_transaction {
   std::uint32_t waits_for = no_launch;  // they are due when all blocks of this launch have been dispatched
   static constexpr std::uint32_t no_launch = 0xffffffff;
   const context_in_flight* first = nullptr;  // first part of a request that was divided by mode; else null
+  std::uint32_t group = 0;                   // of switches that happen together; 0: none
+  bool joined = false;                       // in a group, for the clusters of another SM that was asked
   std::vector<std::uint64_t> lost_cycles;    // flush: of each block, how long it had run
   bool saved = false;                        // the blocks have left the SM
   bool resumed = false;
@@ -150,7 +152,7 @@ class grid_distributor : public sc_core::sc_module {
   /// Whether terminate() is implemented.
   [[nodiscard]] virtual bool terminates() const { return false; }
   /// Ends launches of these numbers: no further block of theirs is dispatched, and their blocks leave the SMs without
-  /// being saved, but for blocks of clusters, which run to their end. Called while no SM is simulated ahead.
+  /// being saved. Called while no SM is simulated ahead.
   virtual void terminate(const std::vector<std::uint32_t>& launches) { static_cast<void>(launches); }
   /// Its state can be described now. A CWD that does not describe it returns false: no checkpoint is taken of its GPU.
   [[nodiscard]] virtual bool has_image() const { return false; }

@@ -24,8 +24,8 @@ void grid_record::exchange(state_image& image) {
 }
 
 void context_in_flight::exchange(state_image& image) {
-  image(sm, mode, leaving, drops, request_cycle, quiesced_cycle, saved_cycle, restore_cycle, resumed_cycle,
-        resume_after, resume_cycle, waits_for, lost_cycles, saved, resumed);
+  image(sm, mode, leaving, drops, together, group, joined, request_cycle, quiesced_cycle, saved_cycle, restore_cycle,
+        resumed_cycle, resume_after, resume_cycle, waits_for, lost_cycles, saved, resumed);
   std::uint64_t count = blocks.size();
   image(count);
   blocks.resize(count);

@@ -193,7 +193,8 @@ TEST_F(checkpoints, copies_and_clusters_in_flight) {
           {"block", {96}},
           {"cluster", {4}},
           {"shared_bytes", 2304},
-          {"args", {of("a"), of("out"), u32(3), u32(10)}}}}}},
+          {"args", {of("a"), of("out"), u32(3), u32(10)}}}}},
+       {"preempt", {{{"at_cycle", 2500}, {"resume_after", 500}}, {{"at_cycle", 5000}, {"resume_after", 100}}}}},
       {{"module", source + "memory/asynchronous_copy.ptx"},
        {"launches", {{{"kernel", "tiles"}, {"grid", {8}}, {"block", {128}}, {"args", {of("a"), of("out"), u32(23)}}}}},
        {"preempt", {{{"at_cycle", 3000}, {"resume_after", 100}}}}},
@@ -203,7 +204,8 @@ TEST_F(checkpoints, copies_and_clusters_in_flight) {
           {"grid", {1, 2, 1}},
           {"block", {384}},
           {"shared_bytes", 196672},
-          {"args", {map("a", 128), map("b", 128), of("out"), u32(256), u32(256)}}}}}},
+          {"args", {map("a", 128), map("b", 128), of("out"), u32(256), u32(256)}}}}},
+       {"preempt", {{{"at_cycle", 2500}, {"resume_after", 500}}}}},
   };
   std::mt19937 random(4);
   unsigned taken = 0;

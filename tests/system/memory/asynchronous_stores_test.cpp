@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/system/common/json_text.h"
+#include "tests/system/common/preempted_job.h"
 #include "tests/system/common/ptx_run.h"
 
 namespace asynchronous_stores_test {
@@ -71,6 +72,7 @@ TEST(asynchronous_stores, carry_values_around_a_cluster_without_its_barrier) {
       if (first.empty()) first = m.dump();
       EXPECT_EQ(m.dump(), first) << host_threads << " threads";
     }
+    EXPECT_GT(ptx_runs::expect_same_when_preempted(15, ranks, 4 * ranks), 5u);
   }
 }
 
@@ -113,6 +115,7 @@ TEST(asynchronous_stores, reduce_in_another_block) {
   EXPECT_EQ(counts["flits"], warps * (7 * 2 + 6 * 4 + 8 + 7 * (2 + 8)) + ranks * clusters * 5);
   EXPECT_EQ(counts["barrier_arrivals"], ranks * clusters * 2);
   EXPECT_FALSE(m["kernels"][0]["memory"].contains("bulk"));
+  EXPECT_GT(ptx_runs::expect_same_when_preempted(30, 1, ranks * clusters), 5u);
 }
 
 TEST(asynchronous_stores, of_other_forms_are_refused) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/system/common/json_text.h"
+#include "tests/system/common/preempted_job.h"
 #include "tests/system/common/ptx_run.h"
 
 namespace cluster_stencil_test {
@@ -69,8 +70,10 @@ void expect_reference(const field& f, const outcome& o) {
 
 TEST(cluster_stencil, equals_the_reference_bit_by_bit) {
   for (const field& f :
-       {field{8, 8, 128, 6, 21}, field{12, 4, 96, 3, 10}, field{6, 2, 64, 1, 9}, field{2, 1, 32, 4, 5}})
+       {field{8, 8, 128, 6, 21}, field{12, 4, 96, 3, 10}, field{6, 2, 64, 1, 9}, field{2, 1, 32, 4, 5}}) {
     expect_reference(f, run(f));
+    EXPECT_GT(ptx_runs::expect_same_when_preempted(15, f.ranks, f.blocks), 5u);
+  }
 }
 
 TEST(cluster_stencil, gives_the_same_with_any_number_of_threads) {

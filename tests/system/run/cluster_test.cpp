@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tests/system/common/json_text.h"
+#include "tests/system/common/preempted_job.h"
 #include "tests/system/common/ptx_run.h"
 
 namespace cluster_test {
@@ -145,6 +146,7 @@ TEST(cluster_barrier, orders_a_ring_exchange) {
     const outcome o = run(l);
     ASSERT_EQ(o.code, 0) << ranks << o.err;
     EXPECT_EQ(o.words, ring_reference(l.buffers[0], blocks * threads, ranks, threads, rounds)) << ranks;
+    if (ranks > 1) EXPECT_GT(ptx_runs::expect_same_when_preempted(10, ranks, 3 * ranks), 5u);
   }
 }
 
@@ -185,6 +187,7 @@ TEST(cluster_barrier, waits_for_divergent_threads_and_not_for_those_that_exited)
     const bool exits = k % threads % 16 == 5 || k / threads % ranks == 3;
     EXPECT_EQ(o.words[k], exits ? 0 : ranks * threads) << "thread " << k;
   }
+  EXPECT_GT(ptx_runs::expect_same_when_preempted(20, 1, ranks * clusters), 5u);
 }
 
 // The latency is that of the configuration; with its default, that of a chip.
@@ -217,21 +220,6 @@ TEST(cluster_barrier, that_never_completes_is_a_named_deadlock) {
   EXPECT_NE(o.first_line().find("deadlock"), std::string::npos) << o.err;
   EXPECT_NE(o.err.find("waits at the barrier of its cluster"), std::string::npos) << o.err;
   EXPECT_NE(o.err.find("waits at barrier 0"), std::string::npos) << o.err;
-}
-
-// A preemption drains an SM that holds a block of a cluster, whatever was asked for, and the result stays.
-TEST(clusters, drain_when_they_are_preempted) {
-  const launch l = ring_of(16, 256, 4, 40);
-  for (const char* mode : {"switch", "auto"}) {
-    json more;
-    more["preempt"] = {{{"at_cycle", 4000}, {"sm", "all"}, {"mode", mode}, {"resume_after", 1000}}};
-    const outcome o = run(l, "--metrics m.json", more);
-    ASSERT_EQ(o.code, 0) << o.err;
-    EXPECT_EQ(o.words, ring_reference(l.buffers[0], 16 * 256, 4, 256, 40));
-    const json switches = metrics_of_test()["context_switches"];
-    EXPECT_EQ(switches.size(), 16u);
-    for (const json& s : switches) EXPECT_EQ(s["mode"], "drain");
-  }
 }
 
 TEST(clusters, of_bad_sizes_are_refused) {
@@ -309,6 +297,7 @@ TEST(distributed_shared_memory, sums_over_a_cluster) {
     ASSERT_EQ(o.code, 0) << o.err;
     EXPECT_EQ(o.words, expected) << ranks;
     EXPECT_EQ(ptx_runs::content(ptx_runs::place_of_test() / "agree.bin"), bytes_of({clusters * ranks * ranks}));
+    if (ranks > 1) EXPECT_GT(ptx_runs::expect_same_when_preempted(10, ranks, 3 * ranks), 5u);
   }
 }
 
@@ -351,6 +340,7 @@ TEST(distributed_shared_memory, is_written_in_all_widths_by_any_number_of_host_t
       if (first.empty()) first = m.dump();
       EXPECT_EQ(m.dump(), first) << host_threads << " threads";
     }
+    EXPECT_GT(ptx_runs::expect_same_when_preempted(15, ranks, 5 * ranks), 5u);
   }
 }
 

@@ -300,12 +300,15 @@ TEST_F(warpgroup_boxes, product_is_the_same_with_any_threads_and_with_preemption
       ASSERT_EQ(o.code, 0) << kernel << o.err;
       EXPECT_EQ(as<float>(output()), expected_) << kernel << options;
     }
-  for (const unsigned cycle : {1500u, 2100u, 2777u, 4001u}) {
-    const auto o =
-        multiply_boxes("boxes", json{{{"at_cycle", cycle}, {"sm", "all"}, {"mode", "switch"}, {"resume_after", 1000}}});
-    ASSERT_EQ(o.code, 0) << o.err;
-    EXPECT_EQ(as<float>(output()), expected_) << "preempted in cycle " << cycle;
-  }
+  for (const unsigned cycle : {1500u, 2100u, 2777u, 4001u, 5003u, 6211u})
+    for (const std::string kernel : {"boxes", "multicast_boxes"}) {
+      const auto o = multiply_boxes(kernel, json{{{"at_cycle", cycle},
+                                                  {"sm", cycle % 2 == 0 ? json("all") : json(0)},
+                                                  {"mode", "switch"},
+                                                  {"resume_after", 1000}}});
+      ASSERT_EQ(o.code, 0) << o.err;
+      EXPECT_EQ(as<float>(output()), expected_) << kernel << ", preempted in cycle " << cycle;
+    }
 }
 
 }  // namespace warpgroup_test
