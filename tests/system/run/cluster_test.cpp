@@ -359,6 +359,19 @@ TEST(distributed_shared_memory, takes_the_measured_time) {
   EXPECT_NEAR(cycles(3) - add, 205, 0.03 * 205);
 }
 
+// PTX ISA, isspacep: .shared is .shared::cta, the memory of the own block.
+TEST(distributed_shared_memory, is_told_from_that_of_the_own_block) {
+  const std::string text =
+      ".version 8.6\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 out) {\n.reg .b32 %r<8>; .reg .b64 %d<4>; "
+      ".reg .pred %p<8>; .shared .align 4 .b8 s[64];\nld.param.u64 %d0, [out]; mov.u32 %r0, %ctaid.x; "
+      "mul.wide.u32 %d1, %r0, 4; add.u64 %d0, %d0, %d1;\nmov.u64 %d1, s; cvta.shared.u64 %d1, %d1; mov.u32 %r1, 0;\n"
+      "mapa.u64 %d2, %d1, %r1;\nisspacep.shared %p0, %d2; isspacep.shared::cta %p1, %d2; isspacep.shared::cluster %p2, %d2; "
+      "isspacep.shared::cta %p3, %d1; isspacep.global %p4, %d2;\nselp.u32 %r2, 1, 0, %p0; selp.u32 %r3, 10, 0, %p1; "
+      "add.u32 %r2, %r2, %r3; selp.u32 %r3, 100, 0, %p2; add.u32 %r2, %r2, %r3; selp.u32 %r3, 1000, 0, %p3; "
+      "add.u32 %r2, %r2, %r3; selp.u32 %r3, 10000, 0, %p4; add.u32 %r2, %r2, %r3;\nst.global.u32 [%d0], %r2; ret;\n}\n";
+  EXPECT_EQ(ptx_runs::run(text, "h100", 2, 1, "--cluster 2").words, (words{1111, 1100}));
+}
+
 TEST(distributed_shared_memory, of_no_block_is_a_fault) {
   const outcome none = run({"wrong", {4}, {32}, {4}, {}, {9, 0}});
   EXPECT_EQ(none.code, 1);

@@ -230,6 +230,8 @@ const std::vector<form_row>& form_table() {
       // Ordering, barriers, operations between the threads of a warp. Without .sync: programs for GPUs before Volta.
       {"fence", "?sc|acq_rel|acquire|release " SCOPES, ""},
       {"fence", "mbarrier_init release cluster", ""},
+      {"fence", "acquire sync_restrict::shared::cluster cluster", ""},
+      {"fence", "release sync_restrict::shared::cta cluster", ""},
       {"membar", "cta|gl|sys", ""},
       {"fence", "proxy alias|async", ""},
       {"membar", "proxy alias", ""},

@@ -147,11 +147,19 @@ bool cluster_barrier_word(const std::string& w, modifiers& m) {
   return true;
 }
 
-/// Words of proxy fences and of mbarrier_init, treated as plain fences: all proxies share one memory.
+/// Words of proxy fences, of mbarrier_init and of fences of one state space (sync_restrict), treated as plain fences:
+/// all proxies share one memory.
 bool fence_word(const std::string& w, modifiers& m) {
   if (w == "shared::cluster") return m.any_block = true;
   if (w == "proxy" || w == "mbarrier_init") return m.of_views = true;
-  return w == "alias" || w == "async" || w == "global" || w == "shared::cta" || w == "tensormap::generic";
+  static constexpr const char* others[] = {"alias",
+                                           "async",
+                                           "global",
+                                           "shared::cta",
+                                           "tensormap::generic",
+                                           "sync_restrict::shared::cta",
+                                           "sync_restrict::shared::cluster"};
+  return std::find(std::begin(others), std::end(others), w) != std::end(others);
 }
 
 /// Words of cp.async.bulk, in any order; bulk_translator checks which go together.

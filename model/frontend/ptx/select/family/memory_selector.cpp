@@ -308,8 +308,11 @@ void memory_selector::is_space() {
   const bool narrow = in_.address_words(in_.now().src[0]) == 1;
   const wide_value a = narrow ? wide_value{in_.src(0, dtype::b32), zero()} : in_.wide(0, dtype::b64);
   const bool local = in_.now().m.space == state_space::local;
+  const bool own_block = !local && !global && !in_.now().m.any_block;
   const std::uint64_t base = local ? isa::local_window_base : isa::shared_window_base;
-  const std::uint64_t bytes = global ? 2 * isa::window_bytes : isa::window_bytes;  // the two windows are adjacent
+  const std::uint64_t bytes = global      ? 2 * isa::window_bytes  // the two windows are adjacent
+                              : own_block ? std::uint64_t{1} << isa::cluster_offset_bits
+                                          : isa::window_bytes;
   const register_part t = out_.temp();
   const std::uint32_t low = out_.temp_predicate(), inside = out_.temp_predicate();
   out_.put_predicate(opcode::isetp, low, {a.hi, zero()}).base.cmp = isa::compare::eq;
