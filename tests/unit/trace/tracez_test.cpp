@@ -3,6 +3,7 @@
 #include "tracez_files.h"
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <random>
@@ -218,6 +219,20 @@ TEST(tracez, flipped_bits_without_checksums_give_another_result_only_within_a_fr
   EXPECT_EQ(f.other_in_frames, f.other);
   EXPECT_GT(f.other, 0u) << "checksums are no longer needed";
   EXPECT_GT(f.refused, 4 * f.same);
+}
+
+// The decoder and its dictionary have some 100 KiB.
+TEST(tracez, leaves_no_memory_behind_when_it_is_refused) {
+  const trace_folder folder;
+  std::string broken = tracez(hopper_head().text(), four_blocks(3), 2, dictionary_of(lines_of_warp(9, 500)));
+  std::fill(broken.end() - 8, broken.end(), '\xff');  // the index's place
+  const std::string file = folder.write("k.tracez", broken);
+  const auto used = [] { return ::mallinfo2().uordblks + ::mallinfo2().hblkhd; };
+  EXPECT_THROW(trace_reader{file}, input_error);
+  const std::size_t before = used();
+  constexpr std::size_t times = 50;
+  for (std::size_t n = 0; n < times; ++n) EXPECT_THROW(trace_reader{file}, input_error);
+  EXPECT_LT(used(), before + times * 1024);
 }
 
 TEST(long_tracez, survives_a_million_changes) {

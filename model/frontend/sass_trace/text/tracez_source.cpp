@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <new>
 #include <stdexcept>
 #include <string_view>
@@ -66,15 +67,14 @@ class cursor {
   char buffer_[4096];
 };
 
+struct zstd_deleter {
+  void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
+  void operator()(ZSTD_DDict* dictionary) const { ZSTD_freeDDict(dictionary); }
+};
+
 class tracez_source : public byte_source {
  public:
   explicit tracez_source(const std::string& file);
-  ~tracez_source() override {
-    ZSTD_freeDCtx(context_);
-    ZSTD_freeDDict(dictionary_);
-  }
-  tracez_source(const tracez_source&) = delete;
-  tracez_source& operator=(const tracez_source&) = delete;
 
   std::size_t read(char* to, std::size_t most) override;
 
@@ -92,9 +92,9 @@ class tracez_source : public byte_source {
   random_access_file file_;
   std::string text_;  // what is delivered next
   std::size_t given_ = 0;
-  ZSTD_DCtx* context_ = ZSTD_createDCtx();
-  ZSTD_DDict* dictionary_ = nullptr;
-  std::uint64_t frames_begin_ = 0;  // warps lie between these places
+  std::unique_ptr<ZSTD_DDict, zstd_deleter> dictionary_;
+  std::unique_ptr<ZSTD_DCtx, zstd_deleter> context_{ZSTD_createDCtx()};  // may refer to the dictionary
+  std::uint64_t frames_begin_ = 0;                                       // warps lie between these places
   std::uint64_t frames_end_ = 0;
   std::unique_ptr<cursor> index_;
   step next_ = step::block;
@@ -143,7 +143,7 @@ void tracez_source::read_head() {
   if (dictionary_bytes != 0) {
     std::vector<char> bytes(dictionary_bytes);
     file_.read(bytes.data(), bytes.size(), begin);
-    dictionary_ = ZSTD_createDDict(bytes.data(), bytes.size());
+    dictionary_.reset(ZSTD_createDDict(bytes.data(), bytes.size()));
     if (dictionary_ == nullptr) refuse("the dictionary is none of zstd");
   }
   const std::uint64_t last = file_.bytes() - index_end_bytes;
@@ -234,8 +234,8 @@ void tracez_source::next_frame() {
   packed_left_ = head.u32();
   place_ = head.place();
   if (packed_left_ > frames_end_ - place_) refuse("a frame of " + place() + " is cut off");
-  ZSTD_DCtx_reset(context_, ZSTD_reset_session_only);
-  if (dictionary_ != nullptr) ZSTD_DCtx_refDDict(context_, dictionary_);
+  ZSTD_DCtx_reset(context_.get(), ZSTD_reset_session_only);
+  if (dictionary_ != nullptr) ZSTD_DCtx_refDDict(context_.get(), dictionary_.get());
   in_ = {nullptr, 0, 0};
   in_frame_ = true;
   frame_ended_ = ends_line_ = any_text_ = false;
@@ -262,7 +262,7 @@ std::size_t tracez_source::unpack(char* to, std::size_t most) {
     } else if (frame_ended_) {
       refuse("bytes follow a frame of " + place());
     }
-    const std::size_t result = ZSTD_decompressStream(context_, &out, &in_);
+    const std::size_t result = ZSTD_decompressStream(context_.get(), &out, &in_);
     if (ZSTD_isError(result) != 0) refuse(fmt::format("{}: zstd: {}", place(), ZSTD_getErrorName(result)));
     frame_ended_ = result == 0;
   }
