@@ -20,8 +20,9 @@ namespace heddle {
 /// more, `top.first.gpu.configuration`, names the shipped GPU or INI file from which all others have their defaults.
 /// Numbers are unsigned or double, flags bool, choices and texts std::string, lists std::vector<unsigned>. Descriptions
 /// are those of the table; the metadata of a parameter are its `unit` ("core cycles"), its legal `values` ("1 to 64")
-/// and the `source` of a chip's value. A preset value of the broker is used in place of the configuration's. A value
-/// that is not legal is a CCI error (CCI_SET_PARAM_FAILURE) with the message that an INI file would get.
+/// and the `source` of a chip's value. A preset value of the broker is used in place of the configuration's. Preset
+/// and written values replace what dram.preset and dram.standard determine, in any order. A value that is not legal is
+/// a CCI error (CCI_SET_PARAM_FAILURE) with the message that an INI file would get.
 ///
 /// Make it before the GPU, in the same module, and build the GPU with what lock() returns:
 ///
@@ -39,7 +40,8 @@ class cci_parameters {
     config_ = loaded(presets());
     parameters_.reserve(heddle::parameters().size());
     for (const parameter& p : heddle::parameters()) {
-      const gpu_config& from = broker_.has_preset_value(full(p)) ? plain : config_;
+      named_.push_back(broker_.has_preset_value(full(p)));
+      const gpu_config& from = named_.back() ? plain : config_;
       parameters_.push_back(make(p, from));
       parameters_.back()->add_metadata("unit", cci::cci_value(std::string(text_of(p.unit))), "unit of the value");
       parameters_.back()->add_metadata("values", cci::cci_value(p.values()), "the legal values");
@@ -156,13 +158,18 @@ class cci_parameters {
     return false;
   }
 
-  // Some choices determine other values (dram.preset, dram.standard): their parameters follow.
+  // Some choices determine other values (dram.preset, dram.standard): their parameters follow, unless they have been
+  // set by their own names.
   void take(const parameter& p, const cci::cci_value& value) {
     const gpu_config before = config_;
     set_text(config_, p, text_of_value(p, value));
+    if (follows_) return;
+    named_[static_cast<std::size_t>(&p - heddle::parameters().data())] = true;
+    if (!determines_others(p)) return;
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
       const parameter& other = heddle::parameters()[i];
-      if (&other != &p && text_of(other, before) != text_of(other, config_)) follow(i);
+      if (named_[i] && !determines_others(other)) set_text(config_, other, text_of(other, before));
+      else if (&other != &p && text_of(other, before) != text_of(other, config_)) follow(i);
     }
   }
   void follow(std::size_t i) {
@@ -174,6 +181,11 @@ class cci_parameters {
           else return cci::cci_value(*v);
         },
         value);
+    const struct mark {
+      bool& is_set;
+      explicit mark(bool& flag) : is_set(flag) { is_set = true; }
+      ~mark() { is_set = false; }
+    } following(follows_);
     parameters_[i]->set_cci_value(now, nullptr, originator());
   }
 
@@ -182,6 +194,8 @@ class cci_parameters {
   pointer base_;
   gpu_config config_;
   std::vector<pointer> parameters_;  // in the order of the table
+  std::vector<bool> named_;          // likewise: has a preset value, or was written
+  bool follows_ = false;             // a parameter is being set to what another one determines
 };
 
 }  // namespace heddle

@@ -247,6 +247,8 @@ std::string set_text(const parameter_reference& r, const std::string& text) {
   return std::visit(text_setter{*r.about, text}, r.value);
 }
 
+bool determines_others(const parameter& p) { return p.name() == "dram.preset" || p.name() == "dram.standard"; }
+
 std::string set_text(gpu_config& config, const parameter& p, const std::string& text) {
   const value_pointer value = p.in(config);
   std::string expected = set_text({&p, value}, text);

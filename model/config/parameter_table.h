@@ -134,6 +134,8 @@ std::string set_text(const parameter_reference& reference, const std::string& te
 /// The same for a whole configuration, for values that stand for several: dram.preset and dram.standard set
 /// everything that a memory kind determines.
 std::string set_text(gpu_config& config, const parameter& p, const std::string& text);
+/// Whether the parameter's value stands for others, too.
+bool determines_others(const parameter& p);
 
 /// A description without its links: "see scheduling" for "see [scheduling](scheduling.md)".
 std::string without_links(const std::string& description);

@@ -6,6 +6,7 @@
 #include "heddle/config/config.h"
 #include "heddle/config/error.h"
 #include "heddle/config/ini_reader.h"
+#include "heddle/config/parameter_table.h"
 
 namespace heddle {
 
@@ -45,12 +46,14 @@ void config_presets::read(const std::string& file) {
 std::string config_presets::name_of(const preset& p) { return p.instance + "." + p.text.substr(0, p.text.find('=')); }
 
 gpu_config config_presets::config_of(const std::string& instance, const std::string& name_or_file) {
-  std::vector<std::string> overrides;
+  std::vector<std::string> determining, overrides;
   for (preset& p : presets_) {
     if (p.instance != instance) continue;
     p.used = true;
-    overrides.push_back(p.text);
+    const parameter* const about = find_parameter(p.text.substr(0, p.text.find('=')));
+    (about != nullptr && determines_others(*about) ? determining : overrides).push_back(p.text);
   }
+  overrides.insert(overrides.begin(), determining.begin(), determining.end());
   try {
     return load_config(name_or_file, overrides);
   } catch (const input_error& e) {

@@ -20,7 +20,9 @@ class config_presets {
   void read(const std::string& file);
 
   /// The configuration of the GPU named `instance`: a shipped one or a file, as in load_config, then all presets for
-  /// that instance. Throws input_error naming the preset if its parameter does not exist or its value is not legal.
+  /// that instance. Presets win over what `dram.preset` and `dram.standard` determine, before or after them; of these
+  /// two the last one holds. Throws input_error naming the preset if its parameter does not exist or its value is not
+  /// legal.
   gpu_config config_of(const std::string& instance, const std::string& name_or_file);
 
   /// Names of presets for instances whose configuration was never requested.

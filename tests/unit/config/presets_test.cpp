@@ -60,6 +60,22 @@ TEST_F(presets, belong_to_the_instance_that_they_name) {
       << "a name that others begin with";
 }
 
+TEST_F(presets, by_name_win_over_what_another_determines_in_any_order) {
+  const gpu_config expected =
+      load_config("gtx1080", {"dram.preset=hbm2", "dram.burst_bytes=64", "dram.t_cl_cycles=21"});
+  const std::vector<std::string> named{"top.gpu.dram.burst_bytes=64", "top.gpu.dram.t_cl_cycles=21",
+                                       "top.gpu.dram.preset=hbm2"};
+  for (const auto& order : {std::vector<std::size_t>{0, 1, 2}, {2, 0, 1}, {1, 2, 0}}) {
+    config_presets p;
+    for (const std::size_t i : order) p.set(named[i]);
+    EXPECT_EQ(flatten(p.config_of("top.gpu", "gtx1080")), flatten(expected)) << order[0];
+  }
+  config_presets file;
+  file.set("top.gpu.dram.standard=ddr4");
+  file.read(write("[top.gpu.dram]\nburst_bytes = 64\npreset = hbm2\nt_cl_cycles = 21\n"));
+  EXPECT_EQ(flatten(file.config_of("top.gpu", "gtx1080")), flatten(expected)) << "the last of the two that determine";
+}
+
 TEST_F(presets, unknown_names_and_wrong_values_are_errors_with_a_place) {
   config_presets file;
   file.read(write("[top.gpu.l2]\n\n  hashh = xor\n"));

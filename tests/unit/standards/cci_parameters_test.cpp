@@ -110,6 +110,35 @@ TEST(cci_parameters, that_determine_others_take_them_along) {
   EXPECT_EQ(to_ini(after.lock()), to_ini(expected));
 }
 
+// What has a value of its own keeps it, whenever another parameter that determines it is written.
+TEST(cci_parameters, that_are_set_by_name_win_in_any_order) {
+  const gpu_config expected =
+      load_config("gtx1080", {"dram.preset=hbm2", "dram.burst_bytes=64", "dram.t_cl_cycles=21", "gpu.sm_count=3"});
+  preset("preset_first.dram.burst_bytes", "64");
+  preset("preset_first.dram.t_cl_cycles", "21");
+  cci_parameters preset_first("preset_first", "gtx1080");
+  const auto write = [](cci_parameters& to, const std::string& name, cci::cci_value value) {
+    to.find(name)->set_cci_value(value);
+  };
+  write(preset_first, "gpu.sm_count", cci::cci_value(3u));
+  write(preset_first, "dram.preset", cci::cci_value(std::string("hbm2")));
+  EXPECT_EQ(preset_first.find("dram.burst_bytes")->get_cci_value().to_json(), "64");
+  EXPECT_TRUE(preset_first.find("dram.burst_bytes")->is_preset_value());
+  EXPECT_EQ(preset_first.find("dram.clock_mhz")->get_cci_value().get_double(), expected.dram.clock_mhz);
+  EXPECT_EQ(to_ini(preset_first.lock()), to_ini(expected));
+
+  cci_parameters written_first("written_first", "gtx1080");
+  write(written_first, "dram.t_cl_cycles", cci::cci_value(21u));
+  write(written_first, "dram.burst_bytes", cci::cci_value(32u));
+  write(written_first, "dram.standard", cci::cci_value(std::string("ddr4")));
+  write(written_first, "dram.burst_bytes", cci::cci_value(64u));
+  write(written_first, "dram.preset", cci::cci_value(std::string("hbm2")));
+  write(written_first, "gpu.sm_count", cci::cci_value(3u));
+  EXPECT_EQ(written_first.find("dram.standard")->get_cci_value().to_json(), "\"generic\"");
+  EXPECT_EQ(written_first.find("dram.t_cl_cycles")->get_cci_value().to_json(), "21");
+  EXPECT_EQ(to_ini(written_first.lock()), to_ini(expected));
+}
+
 TEST(cci_parameters, refuse_wrong_presets_with_the_messages_of_ini_files) {
   const auto made = [](const std::string& gpu) { return error_of([&] { cci_parameters(gpu, "gtx1080"); }); };
   preset("a.gpu.sm_count", "\"20\"");
