@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Three hosts behind AXI buses of 32, 64 and 128 bits, each with a GPU: all registers and all of device memory are
-// accessed in beats of the bus, narrower ones too, through bridges that drop the response status.
+// accessed in beats of the bus, narrower ones too, through bridges that drop the response status. At the end a reset by
+// the pin takes the hosts' kernels, and they begin anew.
 //
 //   driver --> width_adapter --> axi_path --> width_adapter --> gpu.host_socket
 #include <heddle/heddle.h>
@@ -24,8 +25,10 @@ struct host : sc_core::sc_module {
   standards::axi_path<bits> bus{"bus"};
   heddle::width_adapter<bits, 32> from_bus{"from_bus"};
   sc_core::sc_signal<bool> irq{"irq"};
+  sc_core::sc_signal<bool> reset{"reset"};
   std::string ptx;
   unsigned right = 0;
+  bool was_lost = false;
 
   host(sc_core::sc_module_name name, const heddle::gpu_config& config, std::string text)
       : sc_module(name), gpu("gpu", config), driver("driver", config), ptx(std::move(text)) {
@@ -35,9 +38,11 @@ struct host : sc_core::sc_module {
     from_bus.initiator_socket.bind(gpu.host_socket);
     gpu.irq(irq);
     driver.irq(irq);
+    gpu.reset(reset);
     bus.beat_time = sc_core::sc_time(2, sc_core::SC_NS);
     HEDDLE_HAS_PROCESS(host);
     SC_THREAD(run);
+    SC_THREAD(reset_gpu);
   }
 
   // Beats as wide as the bus, then narrower ones, down to single bytes.
@@ -47,15 +52,33 @@ struct host : sc_core::sc_module {
       bus.beat_bytes = beat;
       right += standards::saxpy_is_right(driver, 1001, static_cast<float>(beat));
     }
+    reset_is_due.notify(sc_core::SC_ZERO_TIME);
+    bus.beat_bytes = bits / 8;
+    try {
+      for (;;) static_cast<void>(standards::saxpy_is_right(driver, 1001, 1.0f));
+    } catch (const heddle::context_lost&) {
+      was_lost = true;
+    }
+    recover(driver);
+    driver.load_module(ptx, "saxpy.ptx");
+    right += standards::saxpy_is_right(driver, 1001, 3.0f);
   }
+  void reset_gpu() {
+    wait(reset_is_due);
+    wait(10, sc_core::SC_US);
+    reset.write(true);
+    wait(1, sc_core::SC_US);
+    reset.write(false);
+  }
+  sc_core::sc_event reset_is_due;
 
   /// Whether all runs gave the right bytes.
   [[nodiscard]] bool report() const {
-    unsigned runs = 0;
+    unsigned runs = 1;  // that after the reset
     for (unsigned beat = bits / 8; beat != 0; beat /= 2) ++runs;
     std::cout << bits << " bits: " << right << " of " << runs << " runs right, " << bus.beats << " beats, "
-              << bus.refused << " refused\n";
-    return right == runs && bus.refused == 0;
+              << bus.refused << " refused, " << (was_lost ? "the reset was noticed\n" : "the reset was not noticed\n");
+    return right == runs && was_lost && bus.refused == 0;
   }
 };
 

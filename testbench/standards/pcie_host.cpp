@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // A host that finds a GPU on PCI Express: it reads the configuration space, sizes and places the BARs, enables
-// messages, and runs kernels through Heddle's driver, which is woken by them.
+// messages, and runs kernels through Heddle's driver, which is woken by them. Then the slot resets the device while a
+// kernel runs: a message tells the driver, and the host runs the kernel again.
 //
 //   host.config, host.memory --> endpoint.config, endpoint.memory      endpoint.gpu --> gpu.host_socket
 //   host.messages <-- endpoint.upstream                                gpu.irq --> endpoint.irq
+//   host.slot_reset --> gpu.reset
 #include <heddle/heddle.h>
 #include <heddle/tlm/kernel/has_process.h>
 #include <tlm_utils/simple_initiator_socket.h>
@@ -32,9 +34,11 @@ struct host : sc_core::sc_module {
   tlm_utils::simple_target_socket<host> messages{"messages"};
   tlm_utils::simple_target_socket<host> from_driver{"from_driver"};
   heddle::host_driver driver;
+  sc_core::sc_out<bool> slot_reset{"slot_reset"};
   sc_core::sc_signal<bool> line{"line"};  // of the interrupt controller
   std::string ptx;
   bool right = false;
+  bool was_lost = false;
   unsigned wrong_messages = 0;
 
   host(sc_core::sc_module_name name, const heddle::gpu_config& c, std::string text)
@@ -47,6 +51,7 @@ struct host : sc_core::sc_module {
     driver.irq(line);
     HEDDLE_HAS_PROCESS(host);
     SC_THREAD(run);
+    SC_THREAD(reset_slot);
     SC_METHOD(drive_line);
     sensitive << raised_ << lowered_;
     dont_initialize();
@@ -60,6 +65,23 @@ struct host : sc_core::sc_module {
     found_event_.notify();
     driver.load_module(ptx, "saxpy.ptx");
     for (const float a : {2.0f, -0.5f, 3.0f}) right = right && standards::saxpy_is_right(driver, 3000, a);
+    reset_is_due_.notify(sc_core::SC_ZERO_TIME);
+    try {
+      for (;;) static_cast<void>(standards::saxpy_is_right(driver, 3000, 1.0f));
+    } catch (const heddle::context_lost&) {
+      was_lost = true;
+    }
+    heddle::recover(driver);
+    driver.load_module(ptx, "saxpy.ptx");
+    right = right && standards::saxpy_is_right(driver, 3000, -2.0f);
+  }
+
+  void reset_slot() {
+    wait(reset_is_due_);
+    wait(30, sc_core::SC_US);
+    slot_reset.write(true);
+    wait(1, sc_core::SC_US);
+    slot_reset.write(false);
   }
 
   // The driver's first access waits until there is a device.
@@ -147,7 +169,7 @@ struct host : sc_core::sc_module {
   }
 
   bool found_ = false;
-  sc_core::sc_event found_event_;
+  sc_core::sc_event found_event_, reset_is_due_;
   bool raise_ = false;
   sc_core::sc_event raised_, lowered_;
 };
@@ -163,16 +185,19 @@ int sc_main(int argc, char* argv[]) {
   heddle::gpu gpu("gpu", config);
   standards::pcie_endpoint endpoint("endpoint", memory_bytes);
   host top("host", config, cosim::text_file(argv[1]));
-  sc_core::sc_signal<bool> irq("irq");
+  sc_core::sc_signal<bool> irq("irq"), reset("reset");
   top.config.bind(endpoint.config);
   top.memory.bind(endpoint.memory);
   endpoint.upstream.bind(top.messages);
   endpoint.gpu.bind(gpu.host_socket);
   gpu.irq(irq);
   endpoint.irq(irq);
+  top.slot_reset(reset);
+  gpu.reset(reset);
 
   sc_core::sc_start();
   std::cout << (top.right ? "right" : "wrong") << " at " << sc_core::sc_time_stamp() << ", " << endpoint.messages
-            << " messages, " << top.wrong_messages << " of them wrong\n";
-  return top.right && endpoint.messages >= 3 && top.wrong_messages == 0 ? 0 : 1;
+            << " messages, " << top.wrong_messages << " of them wrong; the reset "
+            << (top.was_lost ? "was noticed\n" : "was not noticed\n");
+  return top.right && top.was_lost && endpoint.messages >= 3 && top.wrong_messages == 0 ? 0 : 1;
 }

@@ -64,7 +64,7 @@ void exchange(host_driver& driver, state_image& image) {
   image.part(driver.name());
   image(driver.local_areas_, driver.next_address_, driver.context_area_, driver.heaps_, driver.workspaces_,
         driver.has_context_area_, driver.memory_->mapped, driver.finished_, driver.asks_, driver.next_in_partition_,
-        driver.known_client_);
+        driver.known_client_, driver.known_resets_);
 }
 
 // What is lost with the GPU's context.
@@ -125,6 +125,7 @@ std::uint64_t host_driver::reserve(std::uint64_t bytes, std::uint64_t behind) {
 
 void host_driver::map(std::uint64_t address, std::uint64_t bytes) {
   const host_link::call call(*link_);
+  place_contexts();
   link_->write_register(host_register::map_base, address);
   link_->write_register(host_register::map_bytes, bytes);
   link_->write_register(host_register::map_command, 1);
@@ -170,7 +171,7 @@ std::uint64_t host_driver::stage(const void* data, std::size_t bytes) {
 // derived from the driver's range. An area chosen in the configuration is kept.
 void host_driver::place_contexts() {
   if (has_context_area_) return;
-  has_context_area_ = true;
+  begin_context();
   constexpr std::uint64_t part = 16 * mebibyte, area = 65536 * mebibyte;
   if (first_address_ == default_first_address || config_.context.area_mib != context_parameters().area_mib) return;
   save_contexts_at(config_.context.area_mib * mebibyte + (first_address_ - default_first_address) / part * area);
@@ -181,17 +182,18 @@ void host_driver::save_contexts_at(std::uint64_t address) {
   if (address >= first_address_ && address < next_address_)
     throw input_error("contexts cannot be saved at " + std::to_string(address) +
                       ": the driver has handed out the memory up to " + std::to_string(next_address_));
-  has_context_area_ = true;
+  begin_context();
   link_->write_register(host_register::context_area, address);
   if (link_->read_register(host_register::error) != 0) throw input_error(link_->message());
   context_area_ = address;
 }
 
 std::uint64_t host_driver::command(const void* descriptor, std::size_t bytes, recorded_kernel* recorded) {
+  refuse_lost_context();
   place_contexts();
   std::uint64_t address = stage(descriptor, bytes);
   link_->access(tlm::TLM_WRITE_COMMAND, host_register::command, &address, sizeof address, recorded);
-  if (link_->read_register(host_register::error) != 0) throw input_error(with_own_places(link_->message()));
+  if (link_->read_register(host_register::error) != 0) refuse_command();
   return link_->read_register(host_register::result);
 }
 
@@ -383,15 +385,6 @@ void terminate(host_driver& driver, unsigned launch_number) {
   terminate_descriptor d;
   d.launch = launch_number;
   driver.command(&d, sizeof d);
-}
-
-bool host_driver::flush_caches(bool begin) {
-  const host_link::call call(*link_);
-  if (begin) {
-    link_->write_register(host_register::flush_caches, 1);
-    if (link_->read_register(host_register::error) != 0) throw input_error(link_->message());
-  }
-  return (link_->read_register(host_register::status) & host_status::flushing) != 0;
 }
 
 }  // namespace heddle

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "heddle/config/error.h"
 #include "heddle/config/parameters.h"
 #include "heddle/gpu/host/print_observer.h"
 #include "heddle/occupancy/clusters.h"
@@ -94,6 +95,13 @@ struct module_names {
 struct module_text {
   std::string text;
   std::string file;
+};
+
+/// The GPU has been reset, but not by this driver: by its pin, or by another host. Modules, allocations and launches of
+/// the driver are gone. Calls throw it until recover() or reset().
+class context_lost : public input_error {
+ public:
+  using input_error::input_error;
 };
 
 /// Any number of SC_THREADs may call: calls are carried out one at a time, in the order in which they were made. A
@@ -190,6 +198,7 @@ class host_driver : public sc_core::sc_module {
   /// Throws input_error if it is not shown that blocks of the launch give the same result when they are dropped and
   /// restarted.
   void check_flush(const launch_request& request);
+  /// Throws context_lost if the launch was not known to have finished when the GPU was reset.
   bool finished(unsigned launch_number);
   /// With `begin`: begins to write back and empty all caches (L2, L1s, constant and instruction caches), as a profiler
   /// does before a launch; throws input_error while launches are pending or running. Returns whether caches are being
@@ -199,7 +208,7 @@ class host_driver : public sc_core::sc_module {
   [[nodiscard]] const sc_core::sc_event& progress_event() const { return progress_; }
   /// Blocks the calling SC_THREAD until the launch has finished or the GPU has faulted. With `irq` bound it sleeps
   /// until the GPU interrupts; if it is unbound, or found not to rise, the GPU is polled every thousand core cycles.
-  /// Throws input_error for an unknown launch number and outside threads.
+  /// Throws input_error for an unknown launch number and outside threads, and as finished().
   void wait_for(unsigned launch_number);
   /// Text of the fault that stopped the GPU (kernel, PTX line, block, thread, address); empty if none.
   std::string fault();
@@ -228,6 +237,12 @@ class host_driver : public sc_core::sc_module {
   void serve_interrupts();
   [[nodiscard]] sc_core::sc_time between_questions() const;
   bool interrupt_is_missing();
+  void note_resets();
+  void begin_context();
+  bool has_lost_context();
+  void refuse_lost_context();
+  [[noreturn]] void refuse_command();
+  [[noreturn]] void report_lost_context() const;
   void place_contexts();
   std::uint64_t reserve(std::uint64_t bytes, std::uint64_t behind);
   std::uint64_t allocate_variables(const ptx::global_size& size);
@@ -277,9 +292,10 @@ class host_driver : public sc_core::sc_module {
   const std::unique_ptr<ptx::parsed_modules> own_parsed_;
   ptx::parsed_modules* const parsed_;
   process_memory heaps_, workspaces_;
-  bool has_context_area_ = false;
+  bool has_context_area_ = false;  // and so has made something on the GPU
   bool resetting_ = false;
-  bool asks_ = false;  // polls, since no interrupt arrives or none is bound
+  std::uint64_t known_resets_ = 0;  // of the GPU
+  bool asks_ = false;               // polls, since no interrupt arrives or none is bound
   std::unique_ptr<memory_record> memory_;
   std::vector<bool> finished_;
   sc_core::sc_event progress_;

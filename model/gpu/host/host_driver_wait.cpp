@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reception of completions, faults and printed text from the GPU, by interrupt or by polling.
+// Reception of completions, faults, resets and printed text from the GPU, by interrupt or by polling.
 #include <algorithm>
 
 #include "heddle/config/error.h"
@@ -12,8 +12,8 @@
 namespace heddle {
 
 namespace {
-constexpr std::uint64_t all_causes =
-    host_interrupt::completion | host_interrupt::fault | host_interrupt::print | host_interrupt::flushed;
+constexpr std::uint64_t all_causes = host_interrupt::completion | host_interrupt::fault | host_interrupt::print |
+                                     host_interrupt::flushed | host_interrupt::reset;
 // Each wait is twice as long as the one before. After this many, only the interrupt counts, so that a simulation
 // without activity ends.
 constexpr unsigned most_retries = 20;
@@ -39,6 +39,7 @@ void host_driver::serve_interrupts() {
     {
       const host_link::call call(*link_);
       link_->write_register(host_register::interrupt_pending, all_causes);
+      if (!has_context_area_) note_resets();
       poll();
     }
     ++wakes_;
@@ -81,6 +82,41 @@ void host_driver::take_prints() {
   give();
 }
 
+// Before the driver has made anything on the GPU, a reset takes nothing from it but its interrupts.
+void host_driver::note_resets() {
+  const std::uint64_t resets = link_->read_register(host_register::resets);
+  if (resets == known_resets_) return;
+  known_resets_ = resets;
+  link_->write_register(host_register::interrupt_pending, host_interrupt::reset);
+  if (irq.size() != 0) link_->write_register(host_register::interrupt_enable, all_causes);
+}
+
+void host_driver::begin_context() {
+  if (!has_context_area_) note_resets();
+  has_context_area_ = true;
+}
+
+bool host_driver::has_lost_context() {
+  return has_context_area_ && !resetting_ && link_->read_register(host_register::resets) != known_resets_;
+}
+
+void host_driver::refuse_lost_context() {
+  if (has_lost_context()) report_lost_context();
+}
+
+void host_driver::report_lost_context() const {
+  throw context_lost(std::string(name()) +
+                     ": the context is lost: the GPU was reset by its pin or by another host, and what this driver had "
+                     "on it is gone; expected recover()");
+}
+
+// During a reset the GPU refuses all commands.
+void host_driver::refuse_command() {
+  const std::string why = link_->message();
+  if (!resetting_ && (link_->read_register(host_register::status) & host_status::resetting) != 0) report_lost_context();
+  throw input_error(with_own_places(why));
+}
+
 bool reset(host_driver& driver, bool begin) {
   host_link& link = *driver.link_;
   const host_link::call call(link);
@@ -93,7 +129,7 @@ bool reset(host_driver& driver, bool begin) {
   if ((link.read_register(host_register::status) & host_status::resetting) != 0) return true;
   driver.resetting_ = false;
   driver.forget();
-  if (driver.irq.size() != 0) link.write_register(host_register::interrupt_enable, all_causes);
+  driver.note_resets();
   ++driver.wakes_;
   driver.progress_.notify(sc_core::SC_ZERO_TIME);
   return false;
@@ -109,8 +145,18 @@ bool host_driver::finished(unsigned launch_number) {
   if (in_thread() || link_->free_here()) {
     const host_link::call call(*link_);
     poll();
+    if (launch_number < finished_.size() && !finished_[launch_number]) refuse_lost_context();
   }
   return launch_number < finished_.size() && finished_[launch_number];
+}
+
+bool host_driver::flush_caches(bool begin) {
+  const host_link::call call(*link_);
+  if (begin) {
+    link_->write_register(host_register::flush_caches, 1);
+    if (link_->read_register(host_register::error) != 0) throw input_error(link_->message());
+  }
+  return (link_->read_register(host_register::status) & host_status::flushing) != 0;
 }
 
 // True if the GPU has a pending interrupt but irq is low.

@@ -205,6 +205,7 @@ std::uint64_t host_interface::read_register(std::uint64_t address) {
     case print_bytes: return printed_.first().size();
     case print_client: return printed_.client();
     case cycle: return clock_.cycle();
+    case resets: return resets_;
     case host_register::context_area: return context_area_;
     case host_register::client: return launch_builder_.client();
     default: return 0;

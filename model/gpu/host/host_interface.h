@@ -180,7 +180,8 @@ class host_interface : public sc_core::sc_module,
   sc_core::sc_event details_due_;
   sc_core::sc_event irq_changed_;
   bool irq_fell_ = false;  // the line had no cause at some time since it was last driven
-  std::uint64_t interrupt_enable_ = 0;
+  std::uint64_t resets_ = 0;
+  std::uint64_t interrupt_enable_ = host_interrupt::reset;
   std::uint64_t interrupt_pending_ = 0;
   std::uint64_t map_base_ = 0;
   std::uint64_t map_bytes_ = 0;

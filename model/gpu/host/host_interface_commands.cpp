@@ -51,11 +51,14 @@ void host_interface::end_reset() {
   completed_ = launches_;
   early_register_ = no_register;
   result_ = error_ = map_base_ = map_bytes_ = heap_base_ = 0;
-  interrupt_enable_ = interrupt_pending_ = 0;
+  ++resets_;
+  interrupt_pending_ = 0;
+  interrupt_enable_ = host_interrupt::reset;
   context_area_ = std::uint64_t{config_.context.area_mib} << 20;
   if (supervisor_ != nullptr) supervisor_->context_area_set(context_area_);
   resetting_ = false;
-  raise(0);
+  raise(0);  // the line falls, so that this cause is an edge of its own
+  raise(host_interrupt::reset);
   completion_event.notify(sc_core::SC_ZERO_TIME);
 }
 
@@ -252,7 +255,7 @@ void exchange(host_interface& host, state_image& image) {
   image.same(host.launches_, "launches");
   image(host.modules_, host.memory_, host.launch_builder_, host.heaps_, host.heap_base_, host.context_area_,
         host.printed_, host.completed_, host.completion_queue_, host.result_, host.error_, host.message_,
-        host.interrupt_enable_, host.interrupt_pending_, host.map_base_, host.map_bytes_);
+        host.interrupt_enable_, host.interrupt_pending_, host.map_base_, host.map_bytes_, host.resets_);
   if (!image.reading()) return;
   for (const grid_record& g : host.cwd_->grids())
     if (g.finished) host.blocks_.forget(g.launch->launch_id);

@@ -32,7 +32,8 @@ namespace heddle {
   X(flush_caches, 0xa0, write_only, "caches are written back and emptied; only while not busy")                  \
   X(reset, 0xa8, write_only, "any value resets the GPU")                                                         \
   X(client, 0xb0, read_write, "client of the launches that follow (bits of client_register)")                    \
-  X(print_client, 0xb8, read_only, "client whose text comes first, as much as print_bytes says")
+  X(print_client, 0xb8, read_only, "client whose text comes first, as much as print_bytes says")                 \
+  X(resets, 0xc0, read_only, "resets that have ended, by the pin or the register")
 
 namespace host_register {
 #define HEDDLE_X(name, offset, access, meaning) constexpr std::uint64_t name = offset;
@@ -90,7 +91,8 @@ constexpr unsigned workspace_slots = 1024, workspace_bytes = 16;  // launch n ta
   X(completion, 0, "a launch has completed") \
   X(fault, 1, "status has fault or stuck")   \
   X(print, 2, "much text is waiting")        \
-  X(flushed, 3, "the caches are empty")
+  X(flushed, 3, "the caches are empty")      \
+  X(reset, 4, "a reset has ended; enabled by it")
 
 #define HEDDLE_X(name, bit, meaning) constexpr std::uint64_t name = std::uint64_t{1} << (bit);
 namespace host_status {

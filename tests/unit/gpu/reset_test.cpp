@@ -190,12 +190,13 @@ TEST_F(reset_of_a_gpu, by_its_line_lasts_while_the_line_is_high) {
     return value;
   };
   EXPECT_EQ(status(), host_status::busy | host_status::resetting);
-  EXPECT_THROW(static_cast<void>(b->driver.load_module(stress_ptx, "stress.ptx")), input_error);
+  EXPECT_THROW(static_cast<void>(b->driver.load_module(stress_ptx, "stress.ptx")), context_lost);
   b.drive(false);
   sc_core::sc_start();
   EXPECT_EQ(status(), 0u);
   EXPECT_EQ(b->gpu.cwd().grids().back().abandoned, true);
-  b.reset();  // for the driver, which knows of nothing
+  EXPECT_THROW(static_cast<void>(b->driver.load_module(stress_ptx, "stress.ptx")), context_lost);
+  b.reset();
   b.run();
 }
 
@@ -229,6 +230,148 @@ TEST_F(reset_of_a_gpu, recovers_a_driver_in_a_thread) {
   EXPECT_TRUE(program.right);
   EXPECT_TRUE(g.gpu.idle());
   g.gpu.check_invariants();
+}
+
+/// Threads wait until the word at `flag` is not 0, then write their number to `out`.
+constexpr const char* waiting_ptx = R"(
+.version 7.0
+.target sm_50
+.address_size 64
+.visible .entry waiting(.param .u64 flag, .param .u64 out)
+{
+  .reg .u64 %f, %o, %a;
+  .reg .u32 %t, %v;
+  .reg .pred %p;
+  ld.param.u64 %f, [flag];
+  ld.param.u64 %o, [out];
+again:
+  ld.volatile.global.u32 %v, [%f];
+  setp.eq.u32 %p, %v, 0;
+  @%p bra again;
+  mov.u32 %t, %tid.x;
+  mul.wide.u32 %a, %t, 4;
+  add.u64 %a, %a, %o;
+  st.global.u32 [%a], %t;
+  ret;
+}
+)";
+
+/// Host software whose GPU is reset by others while it waits for a launch that never ends.
+struct surprised_program : sc_core::sc_module {
+  enum class waits : std::uint8_t { by_interrupt, by_polling, by_asking };
+  enum class reset_by : std::uint8_t { pin, other_host };
+  class gpu gpu;
+  host_driver driver;
+  sc_core::sc_signal<bool> irq{"irq_line"}, pin{"pin"};
+  waits how;
+  reset_by who;
+  std::string lost, lost_again;
+  sc_core::sc_time lost_at, again_at, again_ended_at;
+  std::uint64_t status = ~std::uint64_t{0};
+  bool finished_after = false, right = false;
+
+  surprised_program(sc_core::sc_module_name name, const gpu_config& config, waits how, reset_by who)
+      : sc_module(name), gpu("gpu", config), driver("driver", config), how(how), who(who) {
+    driver.host_socket.bind(gpu.host_socket);
+    gpu.reset(pin);
+    gpu.irq(irq);
+    if (how == waits::by_interrupt) driver.irq(irq);
+    HEDDLE_HAS_PROCESS(surprised_program);
+    SC_THREAD(run);
+    SC_THREAD(reset_it);
+  }
+
+ private:
+  unsigned start(std::uint32_t flag) {
+    std::uint32_t words[1 + 64] = {flag};
+    at_ = driver.allocate(sizeof words);
+    driver.write(at_, words, sizeof words);
+    launch_request r;
+    r.module = driver.load_module(waiting_ptx, "waiting.ptx");
+    r.kernel = "waiting";
+    r.block[0] = 64;
+    r.argument(at_).argument(at_ + 4);
+    return driver.launch(r);
+  }
+  void run() {
+    wait(10, sc_core::SC_US);  // the platform's reset at the start is over
+    const unsigned endless = start(0);
+    try {
+      while (how == waits::by_asking && !driver.finished(endless)) wait(1, sc_core::SC_US);
+      driver.wait_for(endless);
+    } catch (const context_lost& e) {
+      lost = e.what();
+      lost_at = sc_core::sc_time_stamp();
+    }
+    driver.read(host_register::status, &status, sizeof status);
+    try {
+      static_cast<void>(driver.load_module(waiting_ptx, "waiting.ptx"));
+    } catch (const context_lost& e) {
+      lost_again = e.what();
+    }
+    recover(driver);
+    finished_after = driver.finished(endless);
+    wait(10, sc_core::SC_US);  // a reset in between takes nothing
+    const unsigned again = start(1);
+    again_at = sc_core::sc_time_stamp();
+    driver.wait_for(again);
+    again_ended_at = sc_core::sc_time_stamp();
+    std::uint32_t found[64] = {};
+    driver.read(at_ + 4, found, sizeof found);
+    right = driver.fault().empty();
+    for (std::uint32_t i = 0; i < 64; ++i) right = right && found[i] == i;
+  }
+  void reset_it() {
+    pulse();  // when power comes
+    wait(50 - 2, sc_core::SC_US);
+    if (who == reset_by::pin) pulse();
+    else write_reset();
+    while (finished_after == false) wait(100, sc_core::SC_NS);
+    pulse();
+  }
+  void pulse() {
+    pin.write(true);
+    wait(2, sc_core::SC_US);
+    pin.write(false);
+  }
+  void write_reset() {
+    std::uint64_t any = 1;
+    tlm::tlm_generic_payload p;
+    p.set_command(tlm::TLM_WRITE_COMMAND);
+    p.set_address(host_register::reset);
+    p.set_data_ptr(reinterpret_cast<std::uint8_t*>(&any));
+    p.set_data_length(sizeof any);
+    p.set_streaming_width(sizeof any);
+    sc_core::sc_time delay;
+    auto* const socket = dynamic_cast<tlm::tlm_fw_transport_if<>*>(gpu.host_socket.get_base_export().get_interface());
+    ASSERT_NE(socket, nullptr);
+    socket->b_transport(p, delay);
+    EXPECT_TRUE(p.is_response_ok());
+  }
+
+  std::uint64_t at_ = 0;
+};
+
+TEST_F(reset_of_a_gpu, by_others_ends_the_wait_of_a_driver) {
+  using waits = surprised_program::waits;
+  using reset_by = surprised_program::reset_by;
+  for (const reset_by who : {reset_by::pin, reset_by::other_host})
+    for (const waits how : {waits::by_interrupt, waits::by_polling, waits::by_asking}) {
+      restart();
+      surprised_program p("program", small({"gpu.watchdog_cycles=0"}), how, who);
+      sc_core::sc_start(1, sc_core::SC_MS);
+      EXPECT_EQ(p.lost.rfind("program.driver: the context is lost: ", 0), 0u) << p.lost;
+      EXPECT_EQ(p.lost_again, p.lost);
+      EXPECT_GT(p.lost_at, sc_core::sc_time(50, sc_core::SC_US));
+      EXPECT_LT(p.lost_at, sc_core::sc_time(how == waits::by_interrupt ? 53 : 55, sc_core::SC_US));
+      EXPECT_EQ(p.status, 0u);
+      EXPECT_TRUE(p.finished_after);
+      EXPECT_TRUE(p.right);
+      EXPECT_GT(p.again_ended_at, p.again_at);
+      EXPECT_LT(p.again_ended_at - p.again_at, sc_core::sc_time(3, sc_core::SC_US)) << "the next launch interrupts";
+      EXPECT_TRUE(p.gpu.idle());
+      p.gpu.check_invariants();
+    }
 }
 
 }  // namespace reset_test
