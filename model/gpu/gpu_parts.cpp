@@ -43,15 +43,21 @@ void gpu_parts::flush_ended(whole_flush& f) {
   }
 }
 
+bool gpu_parts::memory_is_silent() const {
+  if (patience == sc_core::SC_ZERO_TIME) return false;
+  const auto oldest = oldest_request();
+  return oldest && oldest->request.age >= patience;
+}
+
 bool gpu_parts::stuck() const {
+  if (resetting != reset_step::none) return memory_is_silent();
   if (sc_core::sc_get_status() == sc_core::SC_PAUSED && !sc_core::sc_pending_activity()) return true;
   if (!core.quiet() || !l2_clock.quiet() || !dram_clock.quiet() || !cwd->acts_on_request_only()) return false;
   const auto awaited = [](const l2_cache& s) { return s.awaits_memory(); };
   const auto busy = [](const auto& u) { return !u.idle(); };
   if (std::none_of(slices.begin(), slices.end(), awaited) && std::none_of(delays.begin(), delays.end(), busy))
     return true;
-  const auto oldest = patience == sc_core::SC_ZERO_TIME ? std::nullopt : oldest_request();
-  return oldest && oldest->request.age >= patience;
+  return memory_is_silent();
 }
 
 void gpu_parts::listen() {
@@ -110,6 +116,7 @@ bool gpu_parts::explain_stuck(std::string& why) const {
   if (!stuck()) return false;
   why = silent_memory();
   if (why.empty()) why = "deadlock: launches are pending, and nothing in the GPU can go on";
+  if (resetting != reset_step::none) why += "; the reset waits for it";
   for (const auto& s : sms) why += s.waiting_warps();
   return true;
 }

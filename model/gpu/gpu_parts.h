@@ -180,6 +180,7 @@ struct gpu_parts final : lookahead, host_supervisor, lost_write_observer, quiet_
   [[nodiscard]] bool units_idle() const;
   void write_lost(const std::string& text) override { host.program_fault(text); }
   void clock_quiet() override {
+    if (resetting != reset_step::none) return go_on_with_reset();
     if (!host.busy()) return;
     if (stuck()) host.report_stuck();
     else listen();
@@ -201,7 +202,7 @@ struct gpu_parts final : lookahead, host_supervisor, lost_write_observer, quiet_
   void flush(flush_reason why, std::uint32_t launch = 0);
   void flush_ended(whole_flush& f);
   /// True if no clock has work and no external answer is outstanding, or the oldest one for `patience`; or if SystemC
-  /// itself has no pending activity.
+  /// itself has no pending activity. In a reset: if the oldest answer is outstanding for so long.
   [[nodiscard]] bool stuck() const;
   bool explain_stuck(std::string& why) const;
   struct outside_request {
@@ -220,6 +221,7 @@ struct gpu_parts final : lookahead, host_supervisor, lost_write_observer, quiet_
   object_pool<whole_flush> flushes;
   std::vector<std::uint32_t> terminated;  // launches, until no SM is simulated ahead
   bool flushed = false;                   // of a reset
+  bool reset_sleeps = false;              // until a silent memory answers
   bool reset_line = false;                // gpu.reset is high
   clock_port reset_port{core, *this};
   sc_core::sc_event memory_halts;
@@ -244,6 +246,9 @@ struct gpu_parts final : lookahead, host_supervisor, lost_write_observer, quiet_
   }
 
  private:
+  /// The oldest answer of a memory outside is outstanding for `patience`.
+  [[nodiscard]] bool memory_is_silent() const;
+  void go_on_with_reset();
   /// Sees to it that a memory outside that never answers is reported, though other parts of the simulation go on.
   void listen();
   void stop_listening() {

@@ -59,7 +59,18 @@ void gpu_parts::on_cycle(cycle_t cycle) {
       if (!flushed || !units_idle() || reset_line) break;
       return restart(cycle);
   }
+  // Nothing is left to do before the memory answers, if it ever does.
+  if (resetting != reset_step::alignment && memory_is_silent()) {
+    reset_sleeps = true;
+    return host.report_stuck();
+  }
   reset_port.wake_at(cycle + 1);
+}
+
+void gpu_parts::go_on_with_reset() {
+  if (!reset_sleeps || memory_is_silent()) return;
+  reset_sleeps = false;
+  reset_port.wake_at(core.cycle() + 1);
 }
 
 void gpu_parts::restart(cycle_t cycle) {

@@ -218,7 +218,8 @@ class host_driver : public sc_core::sc_module {
   /// all launches made before count as finished. Device memory keeps its bytes; launch numbers continue. Throws
   /// input_error if a CWD of the user's cannot be reset.
   friend bool reset(host_driver& driver, bool begin);
-  /// As reset(), and waits for its end. Throws input_error outside threads.
+  /// As reset(), and waits for its end. Throws input_error outside threads, and with the oldest request that memory
+  /// outside does not answer (gpu.watchdog_cycles); the reset goes on if it answers later.
   friend void recover(host_driver& driver);
   /// Ends a launch, as for a process that has gone: its blocks leave the SMs, but those of clusters, which run to their
   /// end. It then counts as finished.

@@ -137,7 +137,10 @@ bool reset(host_driver& driver, bool begin) {
 
 void recover(host_driver& driver) {
   if (!in_thread()) throw input_error("recover() waits for a reset: expected an SC_THREAD as the caller");
-  for (bool begin = true; reset(driver, begin); begin = false) sc_core::wait(driver.between_questions());
+  for (bool begin = true; reset(driver, begin); begin = false) {
+    if (const std::string why = driver.fault(); !why.empty()) throw input_error(why);
+    sc_core::wait(driver.between_questions());
+  }
 }
 
 // A caller that cannot wait for another call to end gets the last known state.

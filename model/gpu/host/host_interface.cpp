@@ -182,13 +182,12 @@ std::uint64_t host_interface::read_register(std::uint64_t address) {
     case status: {
       std::uint64_t s = (busy() ? host_status::busy : 0) | (flushing_ ? host_status::flushing : 0) |
                         (resetting_ ? host_status::resetting : 0);
-      if (resetting_) return s;
-      if (faulted()) {
+      if (faulted() && !resetting_) {
         message_ = fault_;
         return s | host_status::fault;
       }
       std::string why;
-      if (busy() && supervisor_ != nullptr && supervisor_->stuck(why)) {
+      if ((busy() || resetting_) && supervisor_ != nullptr && supervisor_->stuck(why)) {
         message_ = why;
         s |= host_status::stuck;
       }

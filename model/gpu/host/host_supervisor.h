@@ -28,7 +28,8 @@ class host_supervisor {
   virtual void terminate(std::uint32_t launch) = 0;
   /// The simulated program has failed with `message`, which the callee may extend.
   virtual void program_failed(std::string& message) = 0;
-  /// True if nothing in the GPU will happen any more; sets `why` to what waits for what.
+  /// True if nothing in the GPU will happen any more, or a reset waits for a silent memory; sets `why` to what waits
+  /// for what.
   virtual bool stuck(std::string& why) = 0;
 
  protected:

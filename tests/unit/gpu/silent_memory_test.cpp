@@ -3,6 +3,8 @@
 // how long the oldest request has waited. The response status of those that refuse reaches the host.
 #include <string>
 
+#include "heddle/config/error.h"
+#include "heddle/gpu/host/host_registers.h"
 #include "heddle/tlm/kernel/has_process.h"
 #include "tests/unit/common/foreign_ip.h"
 #include "tests/unit/common/fresh_simulation.h"
@@ -25,6 +27,17 @@ struct silent_memory : sc_core::sc_module {
   }
   tlm_utils::simple_target_socket<silent_memory> socket{"socket"};
   foreign::storage store;
+  /// Answers what it has accepted, and from now on all; for `accepts`, which has one request at most.
+  void answer() {
+    right_ = ~0u;
+    if (asked_ == nullptr) return;
+    tlm::tlm_generic_payload& p = *asked_;
+    asked_ = nullptr;
+    store.perform(p);
+    tlm::tlm_phase phase = tlm::BEGIN_RESP;
+    sc_core::sc_time delay;
+    EXPECT_EQ(socket->nb_transport_bw(p, phase, delay), tlm::TLM_UPDATED);
+  }
   std::uint64_t first_address = 0;  // of a request that is not answered
 
  private:
@@ -37,7 +50,7 @@ struct silent_memory : sc_core::sc_module {
     }
     if (first_address == 0) first_address = p.get_address();
     switch (then_) {
-      case behaviour::accepts: return tlm::TLM_ACCEPTED;
+      case behaviour::accepts: asked_ = &p; return tlm::TLM_ACCEPTED;
       case behaviour::ends_request: phase = tlm::END_REQ; return tlm::TLM_UPDATED;
       case behaviour::illegal_return: phase = tlm::END_RESP; return tlm::TLM_UPDATED;
       case behaviour::illegal_call:
@@ -167,6 +180,72 @@ TEST_F(silent_memories, are_reported_though_other_parts_of_the_platform_go_on) {
     sc_core::sc_start(200, sc_core::SC_US);
     EXPECT_EQ(answered.fault, "") << "no request waits for so long, though the kernel runs longer";
     EXPECT_GT(answered.ended, sc_core::sc_time(2, sc_core::SC_US));
+  }
+}
+
+/// Host software that resets a GPU whose memory is silent. After `answers` it answers, if that is not zero.
+struct patient_host : sc_core::sc_module {
+  stressed_gpu g;
+  foreign::blocking_memory good{"good", true};
+  silent_memory silent;
+  sc_core::sc_time answers;
+  std::string fault, message;
+  std::uint64_t status = 0;
+  bool recovered = false, right = false;
+  patient_host(sc_core::sc_module_name name, const gpu_config& config, sc_core::sc_time answers)
+      : sc_module(name), g("gpu", config), silent("silent", behaviour::accepts, 20), answers(answers) {
+    g.gpu.memory_socket[0].bind(good.socket);
+    g.gpu.memory_socket[1].bind(silent.socket);
+    HEDDLE_HAS_PROCESS(patient_host);
+    SC_THREAD(run);
+  }
+  void run() {
+    g.start(stress_size{4, 64, 4});
+    wait(5, sc_core::SC_US);
+    try {
+      recover(g.driver);
+      recovered = true;
+    } catch (const input_error& e) {
+      message = e.what();
+    }
+    fault = g.driver.fault();
+    g.driver.read(host_register::status, &status, sizeof status);
+    if (answers == sc_core::SC_ZERO_TIME) return;
+    wait(answers);
+    silent.answer();
+    recover(g.driver);
+    recovered = true;
+    g.start(stress_size{4, 64, 4});
+    g.driver.wait_for(1);
+    right = g.driver.fault().empty() && g.result() == stress_expected(stress_size{4, 64, 4});
+  }
+};
+
+TEST_F(silent_memories, are_named_while_a_reset_waits_for_them) {
+  patient_host h("host", of_patience(20000), sc_core::SC_ZERO_TIME);
+  sc_core::sc_start();
+  EXPECT_LT(sc_core::sc_time_stamp(), sc_core::sc_time(1, sc_core::SC_MS)) << "the reset waits without events";
+  EXPECT_FALSE(h.recovered);
+  EXPECT_EQ(h.status & (host_status::stuck | host_status::resetting), host_status::stuck | host_status::resetting);
+  EXPECT_EQ(h.message.rfind("the memory at host.gpu.memory_socket_1 has not answered a read of ", 0), 0u) << h.message;
+  EXPECT_TRUE(contains(h.message, " bytes at " + hexadecimal(h.silent.first_address) + ", sent ")) << h.message;
+  EXPECT_TRUE(contains(h.message, " ago: END_REQ is missing; the reset waits for it\n")) << h.message;
+  EXPECT_EQ(h.fault.substr(0, 60), h.message.substr(0, 60));
+}
+
+TEST_F(silent_memories, that_answer_late_let_a_reset_end) {
+  for (const unsigned patience : {20000u, 0u}) {
+    restart();
+    patient_host h("host", of_patience(patience), sc_core::sc_time(300, sc_core::SC_US));
+    if (patience == 0) {
+      sc_core::sc_start(500, sc_core::SC_US);
+      EXPECT_EQ(h.message, "") << "without patience a reset waits, and nothing is reported";
+      h.silent.answer();
+    }
+    sc_core::sc_start(5, sc_core::SC_MS);
+    EXPECT_TRUE(h.recovered);
+    EXPECT_TRUE(h.right);
+    h.g.gpu.check_invariants();
   }
 }
 
