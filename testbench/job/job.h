@@ -108,6 +108,7 @@ struct operation {
   // kernel; a replayed kernel has only its recording, stream and carve-out
   std::shared_ptr<const sass_trace::trace_file> recording;
   std::string kernel;
+  std::string module;  // of the job's modules, that of the kernel; empty: the one that has it
   std::uint32_t grid[3] = {1, 1, 1};
   std::uint32_t block[3] = {1, 1, 1};
   cluster_request cluster;

@@ -227,6 +227,8 @@ class parser {
     op.position = next_position_++;
     op.kernel = o.string("kernel");
     if (op.kernel.empty()) refuse(o.place("kernel"), o.path_of("kernel") + ": expected a kernel's name");
+    if (o.has("module")) op.module = named_module(o);
+    else o.optional("module");
     dimensions(o, "grid", op.grid);
     dimensions(o, "block", op.block);
     cluster(o, op.cluster);
@@ -251,6 +253,15 @@ class parser {
     if (const json_value* v = o.optional("args")) {
       each(o, *v, o.path_of("args"), [&](json_reader& a) { op.arguments.push_back(parse_argument(a, job_)); });
     }
+  }
+
+  // As `modules` names it.
+  std::string named_module(json_reader& o) {
+    const std::string given = o.string("module");
+    const std::string name = texts_.count(given) != 0 ? given : path_to(o, "module");
+    if (std::find(job_.modules.begin(), job_.modules.end(), name) != job_.modules.end()) return name;
+    refuse(o.place("module"), "the job has no module '" + given + "', expected one of: " + join(job_.modules, ", ") +
+                                  suggestion(name, job_.modules));
   }
 
   const buffer& named_buffer(json_reader& r, const std::string& key) {

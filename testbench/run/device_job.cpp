@@ -7,6 +7,7 @@
 #include <iterator>
 #include <map>
 
+#include "heddle/config/suggestion.h"
 #include "heddle/frontend/ptx/kernel_list.h"
 #include "heddle/frontend/ptx/syntax/link.h"
 #include "heddle/frontend/sass_trace/replay/trace_file.h"
@@ -176,11 +177,21 @@ void device_job::prepare(const std::vector<operation>& operations) {
 }
 
 unsigned device_job::module_of(const operation& op, const std::string& kernel) const {
+  const std::vector<unsigned>& modules = modules_.at(op.client);
+  const auto has_it = [&](unsigned m) {
+    const std::vector<std::string> kernels = driver_.names(m).kernels;
+    return std::find(kernels.begin(), kernels.end(), kernel) != kernels.end();
+  };
+  if (!op.module.empty()) {
+    const auto named = std::find(job_.modules.begin(), job_.modules.end(), op.module);
+    const unsigned m = modules[static_cast<std::size_t>(named - job_.modules.begin())];
+    if (has_it(m)) return m;
+    const std::vector<std::string> kernels = driver_.names(m).kernels;
+    throw input_error("no kernel '" + kernel + "' in module '" + op.module + "', expected one of: " +
+                      (kernels.empty() ? "(none)" : ptx::kernel_list(kernels)) + suggestion(kernel, kernels));
+  }
   if (!job_.clients.empty())
-    for (const unsigned m : modules_.at(op.client)) {
-      const std::vector<std::string> kernels = driver_.names(m).kernels;
-      if (std::find(kernels.begin(), kernels.end(), kernel) != kernels.end()) return m;
-    }
+    if (const auto m = std::find_if(modules.begin(), modules.end(), has_it); m != modules.end()) return *m;
   return driver_.module_of(kernel);  // or its message
 }
 

@@ -67,6 +67,28 @@ class Runs(HeddleTest):
             self.gpu.run([self.saxpy.launch(1, 4096, 64, 1.0, x, y)] * 2)
         self.assertEqual(caught.exception.place[:2], (__file__, inspect.currentframe().f_lineno - 1))
 
+    def test_kernels_of_one_name_are_each_of_their_own_module(self):
+        ptx = SAXPY.read_text()
+        twice = re.sub(r'(fma\.rn\.f32\s+(%f\d+),.*?;)', r'\1\n\tadd.f32 \2, \2, \2;', ptx)
+        self.assertNotEqual(ptx, twice)
+        for link in ('.visible .entry', '.weak .entry'):  # that of a template
+            again, doubling = (self.gpu.kernel(text.replace('.visible .entry', link)) for text in (ptx, twice))
+            self.assertEqual(doubling.name, again.name)
+            results = [floats(64, 1) for _ in range(4)]
+            kernels = [again, doubling, again, self.saxpy]
+            metrics = self.gpu.run([k.launch(1, 64, 64, 3.0, floats(64, 1), y) for k, y in zip(kernels, results)])
+            self.assertEqual([y.tolist() for y in results], [[4] * 64, [8] * 64, [4] * 64, [4] * 64], link)
+            self.assertEqual(len(metrics['kernels']), 4)
+        with self.assertRaises(heddle.InputError) as caught:
+            self.gpu.run([again.launch(1, 64, 64, 3.0, floats(64), results[0]),
+                          doubling.launch(1, 4096, 64, 3.0, floats(64), results[0])])
+        self.assertEqual(caught.exception.place[:2], (__file__, inspect.currentframe().f_lineno - 1))
+        with tempfile.TemporaryDirectory() as folder:
+            launches = [k.launch(1, 64, 64, 3.0, floats(64), floats(64)) for k in (again, doubling)]
+            executed = [f'kernels.{n}.metrics.inst_executed' for n in range(2)]
+            row = self.gpu.sweep(launches, {'gpu': 'gtx1080'}, Path(folder, 's.sqlite'), metrics=executed)[0]
+            self.assertLess(row[executed[0]], row[executed[1]])
+
     def test_a_preemption_is_that_of_a_job_file(self):
         x, y = floats(8192, 1), floats(8192)
         request = {'at_cycle': 1500, 'sm': 'all', 'mode': 'switch', 'resume_after': 3000}

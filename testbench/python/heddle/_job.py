@@ -29,14 +29,17 @@ class Job:
         self._places: Dict[int, Place] = {}
         self._folder: Optional[Path] = None
         self._files: Dict[str, str] = {}  # what those of the folder stand for
+        self._module_files: Dict[str, str] = {}  # of the folder, by the modules' names
 
-    def _add_module(self, module: Module) -> None:
+    def _add_module(self, module: Module) -> str:
+        """The module's name in the job; modules of one name and different texts are numbered."""
         name, number = module.ptx_name, 1
         while self.modules.setdefault(name, module.ptx) != module.ptx:
             number += 1
             name = f'{module.ptx_name} {number}'
         if module.compiled:
             self._compiled.add(name)
+        return name
 
     def text(self, memory: int) -> str:
         """The job in which arrays are memory of this process, open at descriptor `memory`."""
@@ -55,7 +58,7 @@ class Job:
         for number, (name, ptx) in enumerate(self.modules.items()):
             files.append(f'module{number}.ptx')
             Path(folder, files[-1]).write_text(ptx, encoding='utf-8', errors='surrogateescape')
-            self._files[files[-1]] = name
+            self._files[files[-1]], self._module_files[name] = name, files[-1]
         buffers = []
         with own_memory() as memory:
             for number, region in enumerate(self.regions):
@@ -83,7 +86,8 @@ class Job:
             source, target = self._buffer(operation.source), self._buffer(operation.target)
             return {'copy': {'from': source[0], 'from_offset': source[1], 'to': target[0], 'to_offset': target[1],
                              'bytes': operation.source.bytes}, 'stream': operation.stream}
-        return {'kernel': operation.kernel.name, 'grid': operation.grid, 'block': operation.block, **operation.options,
+        module = self._add_module(operation.kernel.module)
+        return {'kernel': operation.kernel.name, 'module': self._module_files.get(module, module), 'grid': operation.grid, 'block': operation.block, **operation.options,
                 'args': [self._argument(a) for a in operation.arguments]}
 
     def _argument(self, argument: Any) -> Dict[str, Any]:

@@ -186,6 +186,22 @@ TEST_F(files, a_kernel_of_two_modules_is_refused) {
   };
   put("in/job.json", job_of("k.ptx", "k.ptx"));
   refused("heddle run in/job.json", "kernel 'twice' is in 'in/k.ptx' and in 'in/k.ptx', expected it in one module");
+  // A launch may name the module.
+  std::string other = kernel_text;
+  put("in/other.ptx", other + "// another text\n");
+  json named = json::parse(job_of("k.ptx", "other.ptx"));
+  put("in/job.json", named.dump());
+  refused("heddle run in/job.json", "kernel 'twice' is in 'in/k.ptx' and in 'in/other.ptx', expected it in one module");
+  for (const char* module : {"k.ptx", "./k.ptx", "other.ptx"}) {
+    named["launches"][0]["module"] = module;
+    put("in/job.json", named.dump());
+    if (module[0] != '.') good("heddle run in/job.json");
+    else refused("heddle run in/job.json", "the job has no module './k.ptx', expected one of: in/k.ptx, in/other.ptx");
+  }
+  named["launches"][0]["module"] = "other.ptx";
+  named["launches"][0]["kernel"] = "twise";
+  put("in/job.json", named.dump());
+  refused("heddle run in/job.json", "no kernel 'twise' in module 'in/other.ptx', expected one of: twice");
   std::string weak = kernel_text;
   weak.replace(weak.find(".visible"), 8, ".weak");
   put("in/w.ptx", weak);
