@@ -109,11 +109,27 @@ def power():
     return lines
 
 
+def clusters():
+    """Of the kernels for Hopper: what TMA, network between SMs, barriers and tensor units do, and what warps wait for."""
+    lines = number("gpu.cycle", 64)
+    for sm in ("gpu.sm0", "gpu.sm1"):
+        lines += group(f"{sm[4:]}: TMA, network, barriers", curve(f"{sm}.tma.requests_in_flight") + number(f"{sm}.tma.queued") +
+                       curve(f"{sm}.cluster_port.requests", 64, 5) + number(f"{sm}.cluster_port.served", 64) +
+                       number(f"{sm}.cluster_port.barriers_passed", 64) + mask(f"{sm}.barrier_unit.cluster0_waiting", 64), sm != "gpu.sm0")
+    base = "gpu.sm0.partition0"
+    lines += group("sub-partition 0", word(f"{base}.issue0_operation", OPERATION) + number(f"{base}.issue0_warp") +
+                   bit(f"{base}.tensor.busy", 1, "tensor busy") + joined(word(f"{base}.warp{s}_state", STATE) for s in range(3)))
+    lines += group("sub-partition 1", word("gpu.sm0.partition1.issue0_operation", OPERATION) +
+                   bit("gpu.sm0.partition1.tensor.busy", 1, "tensor busy") +
+                   joined(word(f"gpu.sm0.partition1.warp{s}_state", STATE) for s in range(3)))
+    return lines
+
+
 def main():
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))
     # With the zoom that each question wants: a picosecond a pixel is GTKWave's own, this many times twice.
     for name, lines, zoom in (("scheduler", scheduler(), 16), ("memory", memory(), 18), ("context_switch", context_switch(), 22),
-                              ("dual_issue", dual_issue(), 15), ("power", power(), 21)):
+                              ("dual_issue", dual_issue(), 15), ("power", power(), 21), ("clusters", clusters(), 17)):
         # With its own name in it, GTKWave finds the filters beside the file, wherever it is started.
         head = [f'[savefile] "{name}.gtkw"', f"*-{zoom}.000000" + 27 * " -1", "[size] 1600 1000", "[pos] -1 -1", "[sst_width] 1",
                 "[signals_width] 330", "[sst_expanded] 0"]

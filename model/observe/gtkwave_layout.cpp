@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -60,10 +61,11 @@ std::string operation_filter() {
 }
 
 std::string step_filter() {
-  static constexpr const char* words[] = {"idle", "quiescing", "saving", "waiting", "restoring"};
-  static constexpr const char* colours[] = {"gray10", "goldenrod", "firebrick", "gray40", "forest green"};
+  static constexpr const char* words[] = {"idle", "quiescing", "saving", "waiting", "restoring", "quiet", "restored"};
+  static constexpr const char* colours[] = {"gray10",       "goldenrod", "firebrick", "gray40",
+                                            "forest green", "khaki",     "sea green"};
   std::string text;
-  for (unsigned k = 0; k < 5; ++k) text += filter_line(k, colours[k], words[k]);
+  for (unsigned k = 0; k < std::size(words); ++k) text += filter_line(k, colours[k], words[k]);
   return text;
 }
 

@@ -282,6 +282,22 @@ TEST(waveform, begins_with_issue_and_warp_states) {
   EXPECT_EQ("instructions issued", shown[24]) << "of the next scheduler";
 }
 
+/// The waveform has each signal of a ready-made layout, with its width.
+void expect_signals_of(const std::string& layout, const vcd_reader& w) {
+  std::ifstream in(fs::path(HEDDLE_SOURCE) / "waveforms" / (layout + ".gtkw"));
+  unsigned traces = 0;
+  for (std::string line; std::getline(in, line);) {
+    if (line.rfind("+{", 0) == 0) line = line.substr(line.find("} ") + 2);  // shown under another name
+    if (line.rfind("gpu.", 0) != 0) continue;
+    ++traces;
+    const std::string signal = line.substr(0, line.find('['));
+    ASSERT_TRUE(w.has(signal)) << layout << ": " << line;
+    EXPECT_EQ(w.width(signal) > 1 ? signal + "[" + std::to_string(w.width(signal) - 1) + ":0]" : signal, line)
+        << layout;
+  }
+  EXPECT_GT(traces, 20u) << layout;
+}
+
 // The filters of the ready-made layouts equal those written with each waveform.
 TEST(waveform, has_the_filters_of_the_ready_layouts) {
   const fs::path place = fs::path(HEDDLE_SCRATCH "/waveform") / "filters",
@@ -294,19 +310,18 @@ TEST(waveform, has_the_filters_of_the_ready_layouts) {
     EXPECT_EQ(content(place / ("w." + std::string(name) + ".filter")), content(ready / (std::string(name) + ".filter")))
         << name;
   const vcd_reader w(place / "w.vcd", cycle_ps);
-  for (const char* name : {"scheduler", "memory", "context_switch", "dual_issue", "power"}) {
-    std::ifstream in(ready / (std::string(name) + ".gtkw"));
-    unsigned traces = 0;
-    for (std::string line; std::getline(in, line);) {
-      if (line.rfind("+{", 0) == 0) line = line.substr(line.find("} ") + 2);  // shown under another name
-      if (line.rfind("gpu.", 0) != 0) continue;
-      ++traces;
-      const std::string signal = line.substr(0, line.find('['));
-      ASSERT_TRUE(w.has(signal)) << name << ": " << line;
-      EXPECT_EQ(w.width(signal) > 1 ? signal + "[" + std::to_string(w.width(signal) - 1) + ":0]" : signal, line)
-          << name;
-    }
-    EXPECT_GT(traces, 20u) << name;
+  for (const char* name : {"scheduler", "memory", "context_switch", "dual_issue", "power"}) expect_signals_of(name, w);
+}
+
+TEST(waveform, has_the_signals_of_the_layout_for_hopper) {
+  const fs::path place = fs::path(HEDDLE_SCRATCH "/waveform") / "hopper";
+  fs::create_directories(place);
+  for (const std::string job : {"gemm", "attention", "stencil", "split_sum"}) {
+    ASSERT_EQ(0, run("'" HEDDLE_SOURCE "/testbench/hopper/" + job +
+                     ".json' --gpu h100 --trace-window 3000:3100 --trace-scope 'gpu.sm0*,gpu.sm1.*' --vcd" +
+                     quoted(place / "w.vcd")))
+        << job;
+    expect_signals_of("clusters", vcd_reader(place / "w.vcd", cycle_ps));
   }
 }
 
