@@ -13,6 +13,7 @@ void gpu_parts::reset() {
   if (resetting != reset_step::none) return;
   if (!cwd->resettable()) throw input_error("the GPU cannot be reset: its CWD, which is not Heddle's, cannot be");
   resetting = reset_step::alignment;
+  reset_sleeps = false;
   host.begin_reset();
   memory_halts.cancel();
   stop_listening();

@@ -98,7 +98,7 @@ struct module_text {
 };
 
 /// The GPU has been reset, but not by this driver: by its pin, or by another host. Modules, allocations and launches of
-/// the driver are gone. Calls throw it until recover() or reset().
+/// the driver are gone. Launches, all other commands and waits throw it until recover() or reset().
 class context_lost : public input_error {
  public:
   using input_error::input_error;
