@@ -36,7 +36,7 @@ void cuda_session::end_host_function(wire::reader& in, call_answer& out) {
 
 bool cuda_session::take_host_function(call_answer& out) {
   for (const auto& [number, op] : host_functions_) {
-    if (!op->begun || op->passed_on) continue;
+    if (!op->begun || op->passed_on || op->done) continue;
     op->passed_on = true;
     op->passed_on_at = std::chrono::steady_clock::now();
     m_.queues.host_waits(*op);
@@ -49,8 +49,9 @@ bool cuda_session::take_host_function(call_answer& out) {
 
 bool cuda_session::runs_host_function(double seconds) const {
   const auto before = std::chrono::steady_clock::now() - std::chrono::duration<double>(seconds);
-  return std::any_of(host_functions_.begin(), host_functions_.end(),
-                     [&](const auto& f) { return f.second->passed_on && f.second->passed_on_at <= before; });
+  return std::any_of(host_functions_.begin(), host_functions_.end(), [&](const auto& f) {
+    return f.second->passed_on && !f.second->done && f.second->passed_on_at <= before;
+  });
 }
 
 std::vector<queue_entry> cuda_session::pending(wire::wait_kind kind, std::uint32_t number, call_answer& out) const {

@@ -167,6 +167,25 @@ std::vector<queue_entry> host_queues::forget(pid_t owner) {
   return ending;
 }
 
+void host_queues::drop_host_functions(pid_t owner) {
+  for (auto& [number, s] : streams_)
+    for (const queue_entry& op : s.operations) {
+      if (op->owner != owner || op->what != queue_operation::kind::host_function) continue;
+      if (op->begun) op->done = true;
+      else op->what = queue_operation::kind::action;  // it keeps its place
+    }
+  advance_queues();
+}
+
+unsigned host_queues::kernels_left(pid_t owner) const {
+  unsigned kernels = 0;
+  for (const auto& [number, s] : streams_)
+    for (const queue_entry& op : s.operations)
+      kernels += op->owner == owner && !op->done &&
+                 (op->what == queue_operation::kind::kernel || op->what == queue_operation::kind::functional);
+  return kernels;
+}
+
 std::vector<unsigned> host_queues::abandon() {
   std::vector<unsigned> calls;
   for (auto s = streams_.begin(); s != streams_.end();) {

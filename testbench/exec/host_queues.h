@@ -97,6 +97,10 @@ class host_queues : public sc_core::sc_module {
   /// The GPU is about to be reset, since it has failed: all operations are dropped, and so is the fault. Returns the
   /// calls whose kernels had begun and not ended.
   std::vector<unsigned> abandon();
+  /// A program has ended: no host function of it can run any more, nor end.
+  void drop_host_functions(pid_t owner);
+  /// Kernels of a process, functional ones as well, that have not ended.
+  [[nodiscard]] unsigned kernels_left(pid_t owner) const;
   /// Reports the end of a host function.
   void finish(const queue_entry& op);
   /// Starts all operations that can start now; called outside the simulation.

@@ -20,8 +20,9 @@ void add_simulation_options(option_parser& p) {
   p.value("trace-window", "A:B", "only cycles A to B");
   p.flag("quiet", "no summary");
   p.group("The run");
-  p.value("max-cycles", "N",
-          "stop with exit code 1 when reached (Ctrl-C stops the run and keeps what ran: exit code 130)");
+  p.value(
+      "max-cycles", "N",
+      "stop there (exit code 1, of exec the program's own; Ctrl-C stops the run and keeps what ran: exit code 130)");
   p.flag("cold", "launches begin with empty caches, one at a time, as profilers make them");
   p.flag("warm", "launches find in the caches what earlier ones left (the default)");
   p.value(

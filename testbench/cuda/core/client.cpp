@@ -105,7 +105,8 @@ library_mutex chip_mutex;
 wire::device_info the_chip;
 unsigned chip_generation = 0;
 std::atomic<std::int32_t> failure{wire::success};
-std::atomic<bool> over{false};  // the program has ended; only its libraries' destructors still run
+std::atomic<bool> leaves{false};  // the program is ending, and its simulator
+std::atomic<bool> over{false};    // the program has ended; only its libraries' destructors still run
 
 /// Distinguishes this program from one that it replaced by exec(), which had the same process number, and from the one
 /// that forked it.
@@ -138,6 +139,7 @@ void become_child() {
 
 /// After a failed transfer.
 [[noreturn]] void give_up_connection() {
+  while (leaves.load()) ::pause();  // another thread ends the program, with its own exit code
   give_up(errno == EBADF || errno == ENOTSOCK
               ? "the program has closed a descriptor of its CUDA library, as if it were its own"
               : "the simulator has ended");
@@ -314,6 +316,7 @@ __attribute__((destructor)) void leave() {
   if (!connect(false)) return;
   const wire::message_head head{static_cast<std::uint32_t>(wire::call::leave), 0, 0};
   char end = 0;
+  leaves.store(true);
   if (send_all(own.socket, &head, sizeof head) && simulator_is_own()) receive_all(own.socket, &end, 1);
   over.store(true);
   close_socket(own.socket);

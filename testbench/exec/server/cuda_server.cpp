@@ -44,6 +44,8 @@ void cuda_server::listen(int also, pid_t program, int timeout_ms) {
 
 void cuda_server::finish() {
   const cycle_t until = machine_ ? last_cycle_of_leftovers() : never;
+  for (const auto& [process, entry] : sessions_)
+    if (entry.session) machine_->queues.drop_host_functions(process);
   while (machine_ && broken_ == wire::success && !machine_->queues.waits_for_memory()) {
     take_signals(0);
     if (machine_->reaches(until)) {

@@ -38,7 +38,10 @@ void cuda_server::drop_ended() {
     const cuda_session* const own = s->second.session.get();
     const bool ended = s->first != program_ && !is_running(s->first);
     if (!is_used(own) && (ended || (own != nullptr && own->is_replaced()))) {
-      if (own != nullptr) s->second.session->program_ended();
+      if (own != nullptr) {
+        s->second.session->program_ended();
+        machine_->queues.drop_host_functions(s->first);
+      }
       // One that has left by itself gets what it has asked for.
       if (!s->second.left && broken_ == wire::success) let_go(s->first);
       if (own != nullptr)
@@ -74,10 +77,11 @@ cycle_t cuda_server::end_overdue() {
 
 void cuda_server::end_leftovers(const cuda_session& s) {
   if (s.is_unused()) return;
+  const unsigned kernels = machine_->queues.kernels_left(s.process());
   progress_.clear_line();
-  message_log::warning(s.program() +
-                       ": kernels that it had not waited for were ended 1,000,000 cycles after the program " +
-                       "(--max-cycles sets another limit)");
+  message_log::warning(s.program() + ": " + std::to_string(kernels) + (kernels == 1 ? " launch" : " launches") +
+                       " that it had not waited for had not ended 1,000,000 cycles after the program, and " +
+                       (kernels == 1 ? "was" : "were") + " dropped (--max-cycles sets another limit)");
   let_go(s.process());
 }
 

@@ -14,8 +14,9 @@
 namespace heddle::testbench {
 
 namespace {
-constexpr double held_seconds = 2;  // for a host function
-}
+constexpr double held_seconds = 2;        // for a host function that waits
+constexpr double most_held_seconds = 10;  // for one that computes
+}  // namespace
 
 // A client has nothing left to wait for, so that it goes on before time does.
 bool cuda_server::an_answer_is_ready() const {
@@ -27,11 +28,12 @@ bool cuda_server::an_answer_is_ready() const {
 }
 
 // Code that the program runs between two operations of a stream takes no simulated time. But it may itself wait for
-// what another thread does when the GPU has gone on: after a while in which no thread has computed, or has asked.
+// what another thread does when the GPU has gone on: sooner taken for that while no thread computes, or one asks.
 bool cuda_server::program_is_busy() const {
   return std::any_of(sessions_.begin(), sessions_.end(), [this](const auto& s) {
     const cuda_session* const own = s.second.session.get();
     if (own == nullptr || !own->runs_host_function() || another_waits(*own)) return false;
+    if (own->runs_host_function(most_held_seconds)) return false;
     return !own->runs_host_function(held_seconds) || (served_ == nullptr && !is_asleep(s.first));
   });
 }

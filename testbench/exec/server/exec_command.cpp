@@ -249,6 +249,7 @@ int exec_command(const std::vector<std::string>& arguments) {
 }
 
 void check_program_files(const run_options& o, file_roles roles) {
+  if (o.sanitizes) static_cast<void>(kinds_of_text(o.sanitize));
   const std::string file = file_of_program(o.arguments[0]);
   const std::string defect = defect_of_executable(file);
   if (!defect.empty()) throw input_error("'" + o.arguments[0] + "' " + defect);

@@ -107,8 +107,8 @@ TEST(client_programs, leave_kernels_that_never_end) {
   EXPECT_EQ("right\nright\n", o.out);
   EXPECT_EQ(0, o.code);
   EXPECT_EQ(
-      "heddle: warning: cuda_programs: kernels that it had not waited for were ended 1,000,000 cycles after the program "
-      "(--max-cycles sets another limit)\n",
+      "heddle: warning: cuda_programs: 1 launch that it had not waited for had not ended 1,000,000 cycles after the "
+      "program, and was dropped (--max-cycles sets another limit)\n",
       o.err);
   const json m = metrics_here();
   EXPECT_EQ("the host has ended it", m.at("kernels").at(0).at("failed"));
@@ -118,6 +118,22 @@ TEST(client_programs, leave_kernels_that_never_end) {
   EXPECT_EQ(0, last.code);
   EXPECT_EQ(o.err, last.err);
   EXPECT_EQ("the end of its program", metrics_here().at("stopped"));
+}
+
+// A host function that can run no more holds neither its own simulator nor another process.
+TEST(client_programs, leave_host_functions) {
+  for (const char* part :
+       {"leaves_a_host_function", "leaves_in_a_host_function", "leaves_while_a_host_function_runs"}) {
+    EXPECT_EQ(3, cuda_runs::exec("timeout 60 " + program + part, "--quiet --gpu rtx2060").code) << part;
+    const auto o =
+        cuda_runs::shell("eval \"$(\"$HEDDLE\" exec " +
+                         std::string("--quiet --gpu rtx2060 --environment)\"; timeout 60 ") + program + part);
+    EXPECT_EQ(3, o.code) << part << o.err;
+  }
+  EXPECT_EQ("right\nright\n", script(program + "leaves_a_host_function; " + program + "vectors; " + program +
+                                         "child_leaves_a_host_function",
+                                     "--gpu rtx2060")
+                                  .out);
 }
 
 TEST(client_programs, that_lose_their_connection_are_ended_in_one_line) {

@@ -112,6 +112,49 @@ void closes_descriptors() {
   vectors();
 }
 
+namespace {
+
+void do_nothing(void*) {}
+void leave(void*) { ::exit(3); }
+void stay(void*) { ::pause(); }
+
+void leave_with(void (*function)(void*)) {
+  RIGHT(launch(linger, 1, 128, 0, nullptr, device<int>(128), 100));
+  RIGHT(cudaLaunchHostFunc(nullptr, function, nullptr));
+}
+
+}  // namespace
+
+void leaves_a_host_function() {
+  leave_with(do_nothing);
+  ::exit(3);
+}
+
+void leaves_in_a_host_function() {
+  leave_with(leave);
+  RIGHT(cudaDeviceSynchronize());
+}
+
+void leaves_while_a_host_function_runs() {
+  leave_with(stay);
+  std::thread([] { static_cast<void>(cudaDeviceSynchronize()); }).detach();
+  ::usleep(300000);
+  ::exit(3);
+}
+
+// In a stream of its parent, which then waits for it.
+void child_leaves_a_host_function() {
+  cudaStream_t s{};
+  RIGHT(cudaStreamCreate(&s));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    RIGHT(cudaLaunchHostFunc(s, stay, nullptr));
+    ::exit(0);
+  }
+  end_in_time(child, "a child that leaves a host function");
+  RIGHT(cudaStreamSynchronize(s));
+}
+
 // More blocks than a small GPU holds.
 void leaves_endless_blocks() { RIGHT(launch(linger, 64, 128, 0, nullptr, device<int>(64 * 128), 2'000'000'000)); }
 
