@@ -122,8 +122,15 @@ const std::string* device_job::source(const std::string& file) const {
   return found != sources_.end() ? &found->second : nullptr;
 }
 
-symbol_location device_job::symbol(const std::string& name, unsigned client, const place& where) const {
+symbol_location device_job::symbol(const std::string& name, unsigned client, const place& where,
+                                   const std::string& module) const {
   try {
+    if (!module.empty()) {
+      const auto named = std::find(job_.modules.begin(), job_.modules.end(), module);
+      const unsigned m = modules_.at(client)[static_cast<std::size_t>(named - job_.modules.begin())];
+      const std::vector<std::string> variables = driver_.names(m).variables;
+      if (std::find(variables.begin(), variables.end(), name) != variables.end()) return driver_.symbol(name, m);
+    }
     if (job_.clients.empty()) return driver_.symbol(name);
     for (const unsigned m : modules_.at(client)) {
       const std::vector<std::string> variables = driver_.names(m).variables;
@@ -302,7 +309,7 @@ std::vector<std::uint8_t> device_job::parameters_of(const operation& op, const i
     } else if (a.what == argument::kind::texture) {
       address = handles_.at(a.name);
     } else {
-      address = symbol(a.name, op.client, a.where).address;
+      address = symbol(a.name, op.client, a.where, op.module).address;
     }
     if (narrow && address >> 32 != 0)
       refuse(a.where, "argument " + std::to_string(i + 1) + " of kernel '" + program.kernel +

@@ -51,7 +51,8 @@ class device_job {
                                           const std::vector<isa::dtype>& types);
   void fill_buffers();
   void fill(const buffer& b);
-  [[nodiscard]] symbol_location symbol(const std::string& name, unsigned client, const place& where) const;
+  [[nodiscard]] symbol_location symbol(const std::string& name, unsigned client, const place& where,
+                                       const std::string& module = "") const;
 
   const job& job_;
   host_driver& driver_;

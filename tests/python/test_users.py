@@ -223,10 +223,18 @@ class Sweeps(HeddleTest):
             table = self.gpu.sweep([launch, launch], {'gpu': 'gtx1080'}, Path(folder, 's.sqlite'), metrics=['kernels.1.cycles'])
             self.assertGreater(table[0]['kernels.1.cycles'], 0)
 
+    def test_a_value_of_ones_own_wins_over_what_a_memory_determines(self):
+        own = heddle.Gpu('gtx1080', {'dram.banks': 2, 'dram.preset': 'hbm2'})
+        self.assertEqual(own.config['dram.banks'], '2')
+        with tempfile.TemporaryDirectory() as folder:
+            axes = {'dram.banks': [1, 16], 'dram.preset': ['hbm2']}
+            table = self.gpu.sweep(self.launch(), axes, Path(folder, 's.sqlite'))
+            self.assertEqual(len({r['cycles'] for r in table}), 2)
+
     def test_a_sweep_file_is_run(self):
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder, 'own.ini')
-            file.write_text(f'[sweep]\njob = {WORKLOADS}/saxpy/job.json\nstore = {folder}/own.sqlite\n[axes]\ngpu = gtx1080\n')
+            file.write_text(f'[sweep]\njob = {WORKLOADS}/saxpy/job.json\nstore = {folder}/own.sqlite  # kept; here\n[axes]\ngpu = gtx1080\n')
             self.assertEqual(len(heddle.sweep(file)), 1)
 
     def test_wrong_axes_and_stores_are_refused(self):

@@ -39,7 +39,9 @@ class Gpu:
         if not isinstance(name, (str, os.PathLike)):
             raise InputError(f'got a GPU of type {type(name).__name__}, expected the name of a preset or of a file')
         self.name = os.fspath(name)
-        self.overrides = {key: setting(value) for key, value in (overrides or {}).items()}
+        # Those that determine others come first: a value of one's own replaces what they determine.
+        self.overrides = {key: setting(value) for key, value in
+                          sorted((overrides or {}).items(), key=lambda item: item[0] not in ('dram.preset', 'dram.standard'))}
         # The working directory may change before a run.
         self._chosen = os.path.abspath(self.name) if self.name.endswith('.ini') else self.name
         self._options = ['--gpu', self._chosen]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Any, List, Mapping, Optional, Sequence, Union
 
@@ -93,7 +94,7 @@ def _placed(error: HeddleError, table: Table) -> HeddleError:
 
 def _store_of(file: Path) -> str:
     for line in file.read_text(encoding='utf-8').splitlines():
-        key, _, value = line.split(';')[0].partition('=')
+        key, _, value = re.split(r'(?:^|\s)[;#]', line)[0].partition('=')
         if key.strip() == 'store':
             return value.strip()
     raise InputError(f"'{file}' names no store")

@@ -10,8 +10,10 @@ effective_values::effective_values(const gpu_config& base) : base_(base), values
 
 void effective_values::set(const overrides& changes) {
   values_ = base_;
-  for (const auto& [name, value] : changes)
-    if (const parameter* p = find_parameter(name)) set_text(values_, *p, *value);
+  for (const bool determining : {true, false})  // what others determine does not replace a value of one's own
+    for (const auto& [name, value] : changes)
+      if (const parameter* p = find_parameter(name); p != nullptr && determines_others(*p) == determining)
+        set_text(values_, *p, *value);
 }
 
 std::string effective_values::text(const overrides& changes) {
