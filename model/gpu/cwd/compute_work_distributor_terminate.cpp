@@ -30,10 +30,11 @@ void compute_work_distributor::drop_blocks(cycle_t cycle) {
   const auto may_leave = [this](const block_in_flight* b) { return !accounts_[b->sm].switching; };
   for (const auto& b : blocks_.all()) {
     if (!b->resident || !grids_[b->launch->launch_id].terminated) continue;
-    const std::vector<block_in_flight*> cluster = cluster_blocks_of(*b);
-    if (!std::all_of(cluster.begin(), cluster.end(), may_leave)) continue;
+    const bool alone = b->launch->cluster_blocks() == 1;
+    const std::vector<block_in_flight*> others = alone ? std::vector<block_in_flight*>() : cluster_blocks_of(*b);
+    if (!may_leave(b.get()) || !std::all_of(others.begin(), others.end(), may_leave)) continue;
     leaving[b->sm].push_back(b.get());
-    if (cluster.size() > 1) together[b->sm] = true;
+    if (!alone) together[b->sm] = true;
   }
   const std::uint32_t group = std::count(together.begin(), together.end(), true) == 0 ? 0 : ++groups_begun_;
   for (unsigned sm = 0; sm < accounts_.size(); ++sm) {
