@@ -221,8 +221,7 @@ class host_driver : public sc_core::sc_module {
   /// As reset(), and waits for its end. Throws input_error outside threads, and with the oldest request that memory
   /// outside does not answer (gpu.watchdog_cycles); the reset goes on if it answers later.
   friend void recover(host_driver& driver);
-  /// Ends a launch, as for a process that has gone: its blocks leave the SMs, but those of clusters, which run to their
-  /// end. It then counts as finished.
+  /// Ends a launch, as for a process that has gone: its blocks leave the SMs. It then counts as finished.
   friend void terminate(host_driver& driver, unsigned launch_number);
   /// What the driver knows of its launches, no call being in progress. An image is read when the same launches have
   /// been made again.

@@ -9,7 +9,7 @@
 
 namespace heddle::testbench {
 
-// Kernels of a process that has gone leave at once, so that its memory is free, but those of clusters, which may not.
+// Kernels of a process that has gone leave at once, so that its memory is free.
 void cuda_server::let_go(pid_t process) {
   constexpr unsigned most_us = 100;
   const std::vector<queue_entry> ending = machine_->queues.drop(process);
