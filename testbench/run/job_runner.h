@@ -35,7 +35,7 @@ class job_runner final : private print_observer {
   /// Throws input_error.
   job_runner(const run_options& o, const job& j, const gpu_config& config, run_signals* signals);
 
-  ~job_runner();
+  ~job_runner() override;
 
   /// Simulates and writes the result files. Throws input_error before anything is written. A failure of the simulated
   /// program is part of the outcome.

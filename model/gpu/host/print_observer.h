@@ -12,15 +12,13 @@ namespace heddle {
 /// Interface to the receiver of the text that kernels print.
 class print_observer {
  public:
+  virtual ~print_observer() = default;
   virtual void printed(const std::string& text) = 0;
   /// The text is of launches of that client; 0: of none.
   virtual void printed_by(std::uint32_t client, const std::string& text) {
     static_cast<void>(client);
     printed(text);
   }
-
- protected:
-  ~print_observer() = default;
 };
 
 /// What kernels have printed, in the order of execution, divided by clients.

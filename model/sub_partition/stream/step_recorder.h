@@ -43,14 +43,12 @@ struct warp_steps {
 /// Interface to what records the warps of a run. Warps of different SMs call it from different threads.
 class step_recorder {
  public:
+  virtual ~step_recorder() = default;
   /// A warp begins. The result is valid until the warp has ended; null: it is not recorded.
   virtual warp_steps* begun(const resident_launch& launch, const simt::block_context& block, std::uint32_t warp) = 0;
   /// The warp has so many steps that they are to be taken now.
   virtual void take(warp_steps& steps) = 0;
   virtual void ended(const warp_steps& steps) = 0;
-
- protected:
-  ~step_recorder() = default;
 };
 
 }  // namespace heddle
