@@ -2,7 +2,6 @@
 #include "testbench/cuda/core/client.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
@@ -190,13 +189,14 @@ bool receive_all(int socket, void* data, std::size_t bytes) {
 
 /// The head of a reply. Before it the simulator may ask for moves of bytes.
 bool receive_reply_head(wire::message_head& head) {
+  kept_processor here;
   for (;;) {
     if (!receive_all(own.socket, &head, sizeof head) || head.bytes > wire::most_bytes) return false;
     if (head.moves == 0) return true;
     wire::move_request r{};
     if (head.bytes != sizeof r || !receive_all(own.socket, &r, sizeof r) || !own.copies.move(r)) return false;
     head.bytes = 0;
-    head.what = static_cast<std::uint32_t>(::sched_getcpu() + 1);
+    head.what = static_cast<std::uint32_t>(here.number() + 1);
     if (!send_all(own.socket, &head, sizeof head)) return false;
   }
 }

@@ -58,6 +58,21 @@ bool window::move(const wire::move_request& r) const {
   return true;
 }
 
+kept_processor::~kept_processor() {
+  if (kept_) ::sched_setaffinity(0, sizeof before_, &before_);
+}
+
+int kept_processor::number() {
+  if (kept_) return number_;
+  number_ = ::sched_getcpu();
+  if (number_ < 0 || number_ >= CPU_SETSIZE || ::sched_getaffinity(0, sizeof before_, &before_) != 0) return number_;
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(static_cast<unsigned>(number_), &one);
+  kept_ = ::sched_setaffinity(0, sizeof one, &one) == 0;
+  return number_;
+}
+
 void window::close() {
   if (data != nullptr) ::munmap(data, wire::window_bytes);
   data = nullptr;

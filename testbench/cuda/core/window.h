@@ -2,6 +2,10 @@
 // A thread's copy window (wire::open_window). No function throws.
 #pragma once
 
+#include <sched.h>
+
+#include <cstdint>
+
 #include "testbench/exec/wire.h"
 
 namespace heddle::cuda {
@@ -19,6 +23,23 @@ struct window {
 
   unsigned char* data = nullptr;
   bool tried = false;
+};
+
+/// Keeps the calling thread on one processor while it and the simulator move bytes in turn: a system that has idle
+/// processors would move it there each time it continues, and the simulator after it, away from the bytes' caches.
+class kept_processor {
+ public:
+  kept_processor() = default;
+  ~kept_processor();
+  kept_processor(const kept_processor&) = delete;
+  kept_processor& operator=(const kept_processor&) = delete;
+  /// Returns its number; from the first call on the thread stays there. -1: unknown.
+  int number();
+
+ private:
+  cpu_set_t before_{};
+  int number_ = -1;
+  bool kept_ = false;
 };
 
 }  // namespace heddle::cuda

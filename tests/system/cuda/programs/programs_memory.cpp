@@ -125,6 +125,8 @@ void large_copies() {
   // The thread may be on the processors that it was allowed before.
   cpu_set_t all, one, now;
   HOLDS(::sched_getaffinity(0, sizeof all, &all) == 0);
+  RIGHT(cudaMemcpy(to.data(), d, bytes, cudaMemcpyDeviceToHost));
+  HOLDS(::sched_getaffinity(0, sizeof now, &now) == 0 && CPU_EQUAL(&all, &now));
   for (int processor = 0; processor < CPU_SETSIZE; ++processor) {
     if (!CPU_ISSET(processor, &all)) continue;
     CPU_ZERO(&one);
