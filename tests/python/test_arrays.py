@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Arrays in and out: NumPy, the buffer protocol, DLPack; what cannot be passed."""
 import array
+import copy
 import ctypes
 import os
+import pickle
 import resource
 import unittest
 
@@ -22,6 +24,16 @@ class Buffers(HeddleTest):
         self.assertEqual(y.tolist(), [1 + 2 * i for i in range(1000)])
         self.assertEqual(metrics['kernels'][0]['name'], 'saxpy')
         self.assertGreater(metrics['cycles'], 0)
+
+    def test_what_refers_to_memory_of_this_process_is_neither_copied_nor_sent(self):
+        x = array.array('f', [1] * 64)
+        launch = self.saxpy.launch(1, 64, 64, 2.0, x, x)
+        for operation in (launch, heddle.Fill(x), heddle.Copy(x, array.array('f', x))):
+            for refused in (pickle.dumps, copy.deepcopy):
+                with self.assertRaisesRegex(TypeError, 'refers to the arrays of its process and cannot be copied or sent'):
+                    refused(operation)
+        again = pickle.loads(pickle.dumps(launch.kernel)).launch(1, 64, 64, 2.0, x, x)
+        self.assertEqual((again.grid, again.block), (launch.grid, launch.block))
 
     def test_read_only_memory_is_an_input_and_stays_as_it_is(self):
         x, y = bytes(array.array('f', [3] * 64)), bytearray(256)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import re
 import sys
-from typing import Any, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Iterator, List, NamedTuple, NoReturn, Optional, Sequence, Tuple
 
 from .errors import InputError
 
@@ -18,6 +18,11 @@ class HostArray(NamedTuple):
     writable: bool
     type: str  # for messages
     owner: Any
+
+    def __reduce__(self) -> NoReturn:
+        # An address means nothing in another process, and what a copy of the address refers to is not a copy of the array.
+        raise TypeError('a launch refers to the arrays of its process and cannot be copied or sent to another process; '
+                        'make it there, with Kernel.launch and arrays of its own')
 
 
 class _Buffer(ctypes.Structure):
