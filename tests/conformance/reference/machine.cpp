@@ -18,8 +18,8 @@ void restart_simulation() {
   sc_core::sc_default_global_context = contexts.back().get();
 }
 
-gpu_config small(const std::string& name) {
-  return load_config(name, {"gpu.sm_count=2", "memory.model=fixed", "memory.latency_cycles=20"});
+gpu_config small(const std::string& name, unsigned sms) {
+  return load_config(name, {"gpu.sm_count=" + std::to_string(sms), "memory.model=fixed", "memory.latency_cycles=20"});
 }
 
 }  // namespace
@@ -39,9 +39,9 @@ struct machine::parts {
   sc_core::sc_signal<bool> irq;
 };
 
-machine::machine(const std::string& gpu_name, bool functional) : functional_(functional) {
+machine::machine(const std::string& gpu_name, bool functional, unsigned sms) : functional_(functional) {
   restart_simulation();
-  parts_ = std::make_unique<parts>(small(gpu_name));
+  parts_ = std::make_unique<parts>(small(gpu_name, sms));
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
 }
 
@@ -88,11 +88,22 @@ void machine::execute(unsigned module, const std::string& kernel, const scalar_l
   if (!fault.empty()) throw program_error(fault);
 }
 
-void machine::run(unsigned module, const std::string& kernel, const scalar_launch& launch, unsigned max_registers) {
-  if (functional_) return execute(module, kernel, launch, max_registers);
+unsigned machine::run(unsigned module, const std::string& kernel, const scalar_launch& launch, unsigned max_registers,
+                      const std::vector<timed_preemption>& preemptions) {
+  if (functional_) {
+    execute(module, kernel, launch, max_registers);
+    return 0;
+  }
   const launch_request r = request_of(module, kernel, launch, max_registers);
   parts_->driver.check(r);
   const unsigned number = parts_->driver.launch(r);
+  unsigned requested = 0;
+  for (const timed_preemption& p : preemptions) {
+    sc_core::sc_start(p.after, sc_core::SC_EXIT_ON_STARVATION);
+    if (parts_->driver.finished(number) || !parts_->driver.fault().empty()) break;
+    parts_->driver.preempt(p.sms, p.mode, p.resume_after);
+    ++requested;
+  }
   while (!parts_->driver.finished(number)) {
     const std::string fault = parts_->driver.fault();
     if (!fault.empty()) throw program_error(fault);
@@ -100,6 +111,7 @@ void machine::run(unsigned module, const std::string& kernel, const scalar_launc
       throw program_error("nothing can go on, but kernel '" + kernel + "' has not ended");
     sc_core::sc_start(sc_core::sc_time(10, sc_core::SC_US), sc_core::SC_EXIT_ON_STARVATION);
   }
+  return requested;
 }
 
 }  // namespace heddle::conformance

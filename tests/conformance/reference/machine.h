@@ -8,9 +8,18 @@
 
 #include "heddle/gpu/gpu.h"
 #include "heddle/gpu/host/host_driver.h"
+#include "heddle/tlm/protocol/preemption_mode.h"
 #include "scalar_reference.h"
 
 namespace heddle::conformance {
+
+/// A preemption during a run: so long after the one before, or after the launch.
+struct timed_preemption {
+  sc_core::sc_time after;
+  std::vector<unsigned> sms;  // none: all
+  preemption_mode mode{};
+  std::uint64_t resume_after = 0;  // cycles
+};
 
 /// A simulated GPU with its driver, in this process. There is one at a time: constructing another one starts a new
 /// simulation.
@@ -18,7 +27,7 @@ class machine {
  public:
   /// A shipped GPU with few SMs and fixed memory latency, for short tests. `functional`: kernels are executed in zero
   /// simulated time.
-  explicit machine(const std::string& gpu_name, bool functional = false);
+  explicit machine(const std::string& gpu_name, bool functional = false, unsigned sms = 2);
   ~machine();
 
   std::uint64_t allocate(std::uint64_t bytes);
@@ -28,7 +37,9 @@ class machine {
   unsigned load(const std::string& ptx, const std::string& name);
   /// Runs one kernel to its end. Throws input_error if the GPU or the lowering rejects it, program_error if it fails;
   /// after a program_error or internal_error the machine cannot be used any more.
-  void run(unsigned module, const std::string& kernel, const scalar_launch& launch, unsigned max_registers = 0);
+  /// Returns how many of the preemptions were requested while the kernel ran.
+  unsigned run(unsigned module, const std::string& kernel, const scalar_launch& launch, unsigned max_registers = 0,
+               const std::vector<timed_preemption>& preemptions = {});
   /// The same in zero simulated time, whatever the machine was made for.
   void execute(unsigned module, const std::string& kernel, const scalar_launch& launch, unsigned max_registers = 0);
 
