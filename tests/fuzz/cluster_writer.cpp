@@ -183,7 +183,7 @@ void cluster_writer::wait_for(barrier_use b) {
 
 void cluster_writer::lose_an_arrival() {
   switch (pick(3)) {
-    case 0:  // all others wait for a thread that waits for nobody's arrival
+    case 0:  // all others wait for a thread that waits for arrivals that do not come
       line("setp.ne.u32 %p0, %thread, " + text_of(pick(k_.threads)) + "; @%p0 bra OTHERS;");
       wait_for(by_ranks);
       return line("OTHERS: barrier.cluster.arrive; barrier.cluster.wait;");
