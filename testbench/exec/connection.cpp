@@ -110,9 +110,10 @@ std::string new_address() {
   return text;
 }
 
-bool is_ours(int socket) {
+// Nothing of the kind: the process has ended.
+std::optional<uid_t> user_of(int socket) {
   const auto who = peer_of(socket);
-  return who && who->uid == ::geteuid();
+  return who ? std::optional<uid_t>(who->uid) : std::nullopt;
 }
 
 }  // namespace
@@ -139,7 +140,12 @@ descriptor listening_socket::accept() {
     descriptor s(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
     if (!s.is_open()) return s;
     const bool is_last = static_cast<rlim_t>(s.get()) + kept_descriptors >= limit.rlim_cur;
-    if (is_ours(s.get()) && !is_last) return s;
+    const auto user = user_of(s.get());
+    if (user && *user != ::geteuid() && !std::exchange(has_refused_user_, true))
+      message_log::error("a process of user " + std::to_string(*user) + " calls CUDA, expected one of user " +
+                         std::to_string(::geteuid()) +
+                         ", who has started heddle: a program may become another user after its first call");
+    if (user == ::geteuid() && !is_last) return s;
     if (is_last && !std::exchange(has_refused_, true))
       message_log::error("the program has more threads and processes that use CUDA than heddle may open files (" +
                          std::to_string(limit.rlim_cur) + "): raise the limit (ulimit -n)");

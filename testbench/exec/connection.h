@@ -63,7 +63,7 @@ class listening_socket {
  private:
   std::string name_;
   descriptor socket_;
-  bool has_refused_ = false;
+  bool has_refused_ = false, has_refused_user_ = false;
 };
 
 }  // namespace heddle::testbench

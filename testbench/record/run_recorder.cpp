@@ -71,6 +71,7 @@ void run_recorder::check(const std::string& folder) {
     throw input_error("--record: got '" + folder + "', expected a new folder, or an empty one");
   const std::string around = folder_around(folder);
   if (!fs::is_directory(around, ignored)) throw input_error("--record: there is no folder '" + around + "'");
+  const block_spool can_be_made(around);
 }
 
 run_recorder::run_recorder(gpu& chip, std::string folder)

@@ -15,6 +15,8 @@ bool captured_record(std::uint32_t event, std::uint32_t stream, bool external, e
 bool captured_wait(std::uint32_t stream, std::uint32_t event, bool external, bool is_fresh, error_t& result);
 /// A question about an event whose last record is in a capture.
 bool captured_event_question(std::uint32_t event, bool invalidates, error_t& result);
+/// A graph launch has recorded the event, which is no longer that of a capture that has ended.
+void forget_captured_event(std::uint32_t event);
 /// A query or a wait for work that is being captured: an error that invalidates the capture.
 bool captured_question(wire::wait_kind kind, std::uint32_t number, error_t& result);
 /// The error of a call that CUDA forbids during a capture because it may wait for the GPU, as an allocation does. The

@@ -2,6 +2,7 @@
 // Instantiated graphs and their launches.
 #include <algorithm>
 
+#include "testbench/cuda/core/capture.h"
 #include "testbench/cuda/core/graph.h"
 #include "testbench/cuda/core/streams.h"
 
@@ -194,6 +195,7 @@ error_t graph_exec::run(const step& s, std::uint32_t stream) {
   if (const auto* e = std::get_if<wait_work>(&w)) return wait_for(stream, event_number(e->event));
   if (const auto* e = std::get_if<record_work>(&w)) {
     note_record(event_number(e->event));
+    forget_captured_event(event_number(e->event));
     return record(event_number(e->event), stream);
   }
   if (const auto* m = std::get_if<allocate_work>(&w)) m->memory->live = true;

@@ -36,6 +36,24 @@ char own_address[most_name + 1];
 // have ended.
 int line = -1;
 
+// The environment's HEDDLE_ variables when the library was loaded: programs may clear theirs before their first call.
+std::vector<char*>* at_load = nullptr;
+
+// With the GNU C library, constructors get what main() gets. `environ` may not be set yet.
+[[gnu::constructor]] void keep_settings(int, char**, char** environment) {
+  at_load = new std::vector<char*>;  // for ever: calls may be made while the program's variables are destroyed
+  for (char** e = environment; e != nullptr && *e != nullptr; ++e)
+    if (std::strncmp(*e, "HEDDLE_", std::strlen("HEDDLE_")) == 0) at_load->push_back(::strdup(*e));
+}
+
+const char* setting(const std::string& name) {
+  if (const char* now = std::getenv(name.c_str())) return now;
+  if (at_load == nullptr) return nullptr;
+  for (const char* e : *at_load)
+    if (std::strncmp(e, (name + "=").c_str(), name.size() + 1) == 0) return e + name.size() + 1;
+  return nullptr;
+}
+
 // True for an executable file; a folder of libraries has the same name.
 bool is_program(const std::string& path) {
   struct stat s;
@@ -44,7 +62,7 @@ bool is_program(const std::string& path) {
 
 /// The program's path relative to the library in a build tree and in an installed one, unless HEDDLE_PROGRAM names it.
 std::string simulator_program() {
-  if (const char* named = std::getenv("HEDDLE_PROGRAM")) return named;
+  if (const char* named = setting("HEDDLE_PROGRAM")) return named;
   Dl_info self;
   if (::dladdr(reinterpret_cast<void*>(&simulator_program), &self) == 0 || self.dli_fname == nullptr) return "";
   const std::string file = self.dli_fname;
@@ -112,7 +130,7 @@ std::string shown(const std::string& name) {
 
 [[noreturn]] void give_up(const std::string& program, const char* why) {
   std::fprintf(stderr, "heddle: error: the simulator '%s'%s cannot be started: %s\n", shown(program).c_str(),
-               std::getenv("HEDDLE_PROGRAM") != nullptr ? ", which HEDDLE_PROGRAM names," : "", why);
+               setting("HEDDLE_PROGRAM") != nullptr ? ", which HEDDLE_PROGRAM names," : "", why);
   give_up();
 }
 
@@ -139,6 +157,9 @@ bool start() {
   std::vector<char*> environment;
   for (char** e = environ; e != nullptr && *e != nullptr; ++e)
     if (std::strncmp(*e, "LD_PRELOAD=", std::strlen("LD_PRELOAD=")) != 0) environment.push_back(*e);
+  if (at_load != nullptr)
+    for (char* e : *at_load)
+      if (std::getenv(std::string(e, std::strchr(e, '=')).c_str()) == nullptr) environment.push_back(e);
   environment.push_back(nullptr);
   std::string path = program, request = "__attach";
   char* arguments[] = {path.data(), request.data(), nullptr};
@@ -159,7 +180,7 @@ bool start() {
 }  // namespace
 
 const char* simulator_address() {
-  if (const char* name = std::getenv("HEDDLE_SOCKET")) return name;
+  if (const char* name = setting("HEDDLE_SOCKET")) return name;
   static const bool at_fork =
       ::pthread_atfork([] { ::pthread_mutex_lock(&mutex); }, [] { ::pthread_mutex_unlock(&mutex); },
                        [] { ::pthread_mutex_unlock(&mutex); }) == 0;

@@ -28,11 +28,9 @@ constexpr int status_none = 0, status_active = 1, status_invalid = 2;
 struct capture {
   unsigned long long id = 0;
   graph* to = nullptr;
-  bool own_graph = true;
+  bool own_graph = true, invalid = false, ended = false;
   std::uint32_t origin = 0;
   int mode = global_mode;
-  bool invalid = false;
-  bool ended = false;
   bool blocking = true;  // the origin stream synchronises with the default stream
   std::thread::id thread;
   std::map<std::uint32_t, std::vector<graph_node*>> tails;
@@ -325,6 +323,13 @@ bool captured_event_question(std::uint32_t event, bool invalidates, error_t& res
   capture& c = *found->second.in;
   result = c.ended ? noted(error::invalid_value) : invalidates ? invalidate(c, captured_event) : noted(captured_event);
   return true;
+}
+
+void forget_captured_event(std::uint32_t event) {
+  if (!captures_known.load()) return;
+  const std::lock_guard<std::recursive_mutex> lock(capture_mutex);
+  const auto found = by_event().find(event);
+  if (found != by_event().end() && found->second.in->ended) by_event().erase(found);
 }
 
 bool captured_question(wire::wait_kind kind, std::uint32_t number, error_t& result) {

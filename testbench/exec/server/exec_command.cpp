@@ -22,6 +22,7 @@
 #include "testbench/files/executable.h"
 #include "testbench/options/log.h"
 #include "testbench/options/options.h"
+#include "testbench/record/run_recorder.h"
 #include "testbench/run/run_command.h"
 #include "testbench/run/summary.h"
 #include "testbench/sanitize/sanitize_text.h"
@@ -250,6 +251,7 @@ int exec_command(const std::vector<std::string>& arguments) {
 
 void check_program_files(const run_options& o, file_roles roles) {
   if (o.sanitizes) static_cast<void>(kinds_of_text(o.sanitize));
+  if (!o.record_folder.empty()) run_recorder::check(o.record_folder);
   const std::string file = file_of_program(o.arguments[0]);
   const std::string defect = defect_of_executable(file);
   if (!defect.empty()) throw input_error("'" + o.arguments[0] + "' " + defect);

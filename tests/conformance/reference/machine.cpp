@@ -98,9 +98,10 @@ unsigned machine::run(unsigned module, const std::string& kernel, const scalar_l
   parts_->driver.check(r);
   const unsigned number = parts_->driver.launch(r);
   unsigned requested = 0;
+  const auto is_over = [&] { return parts_->driver.finished(number) || !parts_->driver.fault().empty(); };
   for (const timed_preemption& p : preemptions) {
-    sc_core::sc_start(p.after, sc_core::SC_EXIT_ON_STARVATION);
-    if (parts_->driver.finished(number) || !parts_->driver.fault().empty()) break;
+    if (sc_core::sc_pending_activity()) sc_core::sc_start(p.after, sc_core::SC_EXIT_ON_STARVATION);
+    if (is_over()) break;
     parts_->driver.preempt(p.sms, p.mode, p.resume_after);
     ++requested;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Processes of CUDA programs that share a GPU, as clients of it.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -140,6 +141,17 @@ TEST(client_programs, that_lose_their_connection_are_ended_in_one_line) {
   const auto o = cuda_runs::exec(program + "closes_descriptors", "--quiet --gpu rtx2060");
   EXPECT_EQ(2, o.code);
   EXPECT_EQ("heddle: error: the program has closed a descriptor of its CUDA library, as if it were its own\n", o.err);
+}
+
+TEST(client_programs, may_clear_their_environment) {
+  EXPECT_EQ(metrics_of("clears_its_environment").at("gpu").at("name"), "v100");
+}
+
+TEST(client_programs, of_another_user_are_refused_in_one_line) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+  const auto o = cuda_runs::exec(program + "becomes_another_user", "--quiet");
+  EXPECT_EQ(2, o.code);
+  EXPECT_EQ(0u, o.err.find("heddle: error: a process of user 65534 calls CUDA, expected one of user 0")) << o.err;
 }
 
 // Process numbers of a container are not the host's.

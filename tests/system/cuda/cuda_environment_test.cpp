@@ -63,11 +63,13 @@ TEST(cuda_environment, makes_each_program_a_run) {
 }
 
 TEST(cuda_environment, can_be_set_by_hand) {
-  const outcome o = shell("rm -f *.json; " + by_hand() + "HEDDLE_OPTIONS=\"--quiet --gpu v100 --metrics %n.json\" " +
-                          part("vectors"));
-  EXPECT_EQ(0, o.code) << o.err;
-  EXPECT_EQ("v100",
-            nlohmann::json::parse(content(place_of_test() / "cuda_programs.json"))["gpu"]["name"].get<std::string>());
+  for (const std::string program : {"vectors", "clears_its_environment"}) {
+    const outcome o = shell("rm -f *.json; " + by_hand() + "HEDDLE_OPTIONS=\"--quiet --gpu v100 --metrics %n.json\" " +
+                            part(program));
+    EXPECT_EQ(0, o.code) << o.err;
+    const nlohmann::json m = nlohmann::json::parse(content(place_of_test() / "cuda_programs.json"));
+    EXPECT_EQ("v100", m["gpu"]["name"].get<std::string>());
+  }
 }
 
 TEST(cuda_environment, leaves_programs_their_exit_code_and_their_children) {

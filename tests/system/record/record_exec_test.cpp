@@ -66,4 +66,12 @@ TEST_F(record_exec, a_class_that_a_trace_does_not_hold_is_named_once) {
   EXPECT_FALSE(fs::exists(place_ / "d"));
 }
 
+TEST_F(record_exec, a_folder_that_cannot_be_made_is_refused_before_the_program_starts) {
+  const outcome r = heddle({"exec", "--quiet", "--record", "/proc/x", "--", HEDDLE_CUDA_PROGRAMS,
+                            HEDDLE_SOURCE "/tests/system/cuda/kernels.fatbin", "vectors"});
+  EXPECT_EQ(r.code, 2);
+  EXPECT_EQ(r.err.find("heddle: error: --record: a file in the folder '/proc' cannot be made: "), 0u) << r.err;
+  EXPECT_EQ(std::count(r.err.begin(), r.err.end(), '\n'), 1) << r.err;
+}
+
 }  // namespace record_exec_test

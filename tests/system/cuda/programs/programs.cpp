@@ -150,6 +150,8 @@ int main(int argc, char** argv) {
       {"leaves_in_a_host_function", leaves_in_a_host_function},
       {"leaves_while_a_host_function_runs", leaves_while_a_host_function_runs},
       {"child_leaves_a_host_function", child_leaves_a_host_function},
+      {"clears_its_environment", clears_its_environment},
+      {"becomes_another_user", becomes_another_user},
       {"closes_descriptors", closes_descriptors},
       {"leaves_endless_blocks", leaves_endless_blocks},
       {"host_function_waits_for_a_child", host_function_waits_for_a_child},

@@ -134,6 +134,8 @@ void leaves_a_host_function();
 void leaves_in_a_host_function();
 void leaves_while_a_host_function_runs();
 void child_leaves_a_host_function();
+void clears_its_environment();
+void becomes_another_user();
 void closes_descriptors();
 void leaves_endless_blocks();
 void host_function_waits_for_a_child();

@@ -119,11 +119,16 @@ void ends_of_captures() {
   void *recording = nullptr, *recorder_node = nullptr, *recorder_graph = nullptr;
   cudaEvent_t by_graph = nullptr;
   RIGHT(cudaEventCreate(&by_graph));
+  r.begin(global_mode);
+  RIGHT(cudaEventRecord(by_graph, r.s));
+  RIGHT(r.end());
+  GIVES(wrong, cudaEventQuery(by_graph));
   RIGHT(call("cudaGraphCreate", &recording, 0u));
   RIGHT(call("cudaGraphAddEventRecordNode", &recorder_node, recording, null, none, by_graph));
   RIGHT(call("cudaGraphInstantiate", &recorder_graph, recording, 0ull));
   RIGHT(call("cudaGraphLaunch", recorder_graph, null));
   RIGHT(cudaDeviceSynchronize());
+  RIGHT(cudaEventQuery(by_graph));
   r.begin(global_mode);
   GIVES(isolated, cudaStreamWaitEvent(r.s, by_graph, 0));
   GIVES(invalidated, r.end());

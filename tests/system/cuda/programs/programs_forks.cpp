@@ -106,6 +106,16 @@ void leaves_quickly() {
   std::quick_exit(9);
 }
 
+void clears_its_environment() {
+  HOLDS(::clearenv() == 0);
+  vectors();
+}
+
+void becomes_another_user() {
+  HOLDS(::setgid(65534) == 0 && ::setuid(65534) == 0);
+  vectors();
+}
+
 void closes_descriptors() {
   vectors();
   for (int k = 3; k < 1000; ++k) ::close(k);
