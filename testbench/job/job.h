@@ -78,6 +78,7 @@ struct texture {
 /// A module variable that is written before the first launch.
 struct symbol_data {
   std::string symbol;
+  std::string module;  // of the job's modules; empty: the one that has it
   std::string file;
   std::uint64_t bytes = 0;  // size of the file
   unsigned client = 0;      // whose variable it is
@@ -90,6 +91,7 @@ struct argument {
   kind what = kind::bytes;
   std::vector<std::uint8_t> bytes;  // bytes; tensor_map: without the buffer's address
   std::string name;                 // buffer, symbol, texture; tensor_map: the buffer
+  std::string module;               // symbol: of the job's modules; empty: that of the kernel, or the one that has it
   std::uint64_t offset = 0;         // buffer, tensor_map
   std::string text;                 // the type as the user wrote it, for messages: "u32"
   place where;
@@ -137,6 +139,7 @@ struct operation {
 struct output {
   std::string name;
   bool is_symbol = false;
+  std::string module;     // of a module variable, of the job's modules; empty: the one that has it
   unsigned client = 0;    // whose module variable it is
   std::string file;       // written to this file; empty: not written
   open_file_part target;  // written there when all files are; not open: not written

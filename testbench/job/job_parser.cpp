@@ -164,6 +164,7 @@ class parser {
   void symbol(json_reader& s) {
     symbol_data d;
     d.symbol = s.string("symbol");
+    d.module = named_module(s);
     d.file = path_to(s, "file");
     d.bytes = job_.access.size(d.file, s.place("file"));
     d.where = s.place();
@@ -227,8 +228,7 @@ class parser {
     op.position = next_position_++;
     op.kernel = o.string("kernel");
     if (op.kernel.empty()) refuse(o.place("kernel"), o.path_of("kernel") + ": expected a kernel's name");
-    if (o.has("module")) op.module = named_module(o);
-    else o.optional("module");
+    op.module = named_module(o);
     dimensions(o, "grid", op.grid);
     dimensions(o, "block", op.block);
     cluster(o, op.cluster);
@@ -251,12 +251,19 @@ class parser {
       if (op.registers == 0) o.fail(*v, o.path_of("registers_per_thread"), "got 0, expected at least 1 or null");
     }
     if (const json_value* v = o.optional("args")) {
-      each(o, *v, o.path_of("args"), [&](json_reader& a) { op.arguments.push_back(parse_argument(a, job_)); });
+      each(o, *v, o.path_of("args"), [&](json_reader& a) {
+        op.arguments.push_back(parse_argument(a, job_));
+        if (op.arguments.back().what == argument::kind::symbol) op.arguments.back().module = named_module(a);
+      });
     }
   }
 
-  // As `modules` names it.
+  // As `modules` names it; empty: none is named.
   std::string named_module(json_reader& o) {
+    if (!o.has("module")) {
+      o.optional("module");
+      return {};
+    }
     const std::string given = o.string("module");
     const std::string name = texts_.count(given) != 0 ? given : path_to(o, "module");
     if (std::find(job_.modules.begin(), job_.modules.end(), name) != job_.modules.end()) return name;
@@ -319,13 +326,15 @@ class parser {
   void add_output(json_reader& r) {
     output out;
     out.where = r.place();
-    r.offer({"buffer", "symbol", "file", "descriptor", "at", "expect", "type", "rtol", "atol", "client"});
+    r.offer({"buffer", "symbol", "file", "descriptor", "at", "expect", "type", "rtol", "atol", "client", "module"});
     out.is_symbol = r.has("symbol");
     if (r.has("buffer") == out.is_symbol) refuse(out.where, r.path() + ": expected either 'buffer' or 'symbol'");
     out.name = r.string(out.is_symbol ? "symbol" : "buffer");
     out.client = parse_client(r, job_);
     if (out.client != 0 && !out.is_symbol)
       refuse(r.place("client"), "'client' has no meaning without 'symbol': a buffer names its own");
+    if (r.has("module") && !out.is_symbol) refuse(r.place("module"), "'module' has no meaning without 'symbol'");
+    out.module = named_module(r);
     if (r.has("file")) out.file = path_to(r, "file");
     if (r.has("descriptor")) {
       if (!out.file.empty()) refuse(out.where, r.path() + ": expected either 'file' or 'descriptor'");

@@ -122,29 +122,42 @@ const std::string* device_job::source(const std::string& file) const {
   return found != sources_.end() ? &found->second : nullptr;
 }
 
-symbol_location device_job::symbol(const std::string& name, unsigned client, const place& where,
-                                   const std::string& module) const {
+unsigned device_job::number_of(const std::string& module, unsigned client) const {
+  const auto named = std::find(job_.modules.begin(), job_.modules.end(), module);
+  return modules_.at(client)[static_cast<std::size_t>(named - job_.modules.begin())];
+}
+
+bool device_job::has_variable(unsigned module, const std::string& name) const {
+  const std::vector<std::string> variables = driver_.names(module).variables;
+  return std::find(variables.begin(), variables.end(), name) != variables.end();
+}
+
+symbol_location device_job::symbol(const std::string& name, const std::string& module, unsigned client,
+                                   const place& where) const {
   try {
-    if (!module.empty()) {
-      const auto named = std::find(job_.modules.begin(), job_.modules.end(), module);
-      const unsigned m = modules_.at(client)[static_cast<std::size_t>(named - job_.modules.begin())];
-      const std::vector<std::string> variables = driver_.names(m).variables;
-      if (std::find(variables.begin(), variables.end(), name) != variables.end()) return driver_.symbol(name, m);
-    }
-    if (job_.clients.empty()) return driver_.symbol(name);
-    for (const unsigned m : modules_.at(client)) {
-      const std::vector<std::string> variables = driver_.names(m).variables;
-      if (std::find(variables.begin(), variables.end(), name) != variables.end()) return driver_.symbol(name, m);
-    }
+    if (!module.empty()) return driver_.symbol(name, number_of(module, client));
+    std::set<unsigned> having;  // linked modules are one
+    for (const unsigned m : modules_.at(client))
+      if (has_variable(m, name)) having.insert(m);
+    if (having.size() > 1)
+      throw input_error("module variable '" + name + "' is in '" + driver_.file_of(*having.begin()) + "' and in '" +
+                        driver_.file_of(*std::next(having.begin())) + "', expected a 'module' beside 'symbol'");
+    if (!having.empty()) return driver_.symbol(name, *having.begin());
+    if (job_.clients.empty()) return driver_.symbol(name);  // its message
     throw input_error("no module variable '" + name + "' in the job's modules");
   } catch (const input_error& e) {
     refuse(where, e.what());
   }
 }
 
+symbol_location device_job::symbol(const argument& a, unsigned module_of_kernel, unsigned client) const {
+  const bool own = a.module.empty() && has_variable(module_of_kernel, a.name);
+  return own ? driver_.symbol(a.name, module_of_kernel) : symbol(a.name, a.module, client, a.where);
+}
+
 void device_job::check_symbols() {
   for (const symbol_data& s : job_.symbols) {
-    const symbol_location location = symbol(s.symbol, s.client, s.where);
+    const symbol_location location = symbol(s.symbol, s.module, s.client, s.where);
     if (location.size != s.bytes) {
       refuse(s.where, "'" + s.file + "' has " + std::to_string(s.bytes) + " bytes, symbol '" + s.symbol + "' has " +
                           std::to_string(location.size));
@@ -152,7 +165,7 @@ void device_job::check_symbols() {
   }
   for (const output& o : job_.outputs) {
     if (!o.is_symbol) continue;
-    const symbol_location location = symbol(o.name, o.client, o.where);
+    const symbol_location location = symbol(o.name, o.module, o.client, o.where);
     if (o.expect.empty()) continue;
     const std::uint64_t size = size_of(job_, o.expect, o.where);
     if (location.size != size) {
@@ -190,8 +203,7 @@ unsigned device_job::module_of(const operation& op, const std::string& kernel) c
     return std::find(kernels.begin(), kernels.end(), kernel) != kernels.end();
   };
   if (!op.module.empty()) {
-    const auto named = std::find(job_.modules.begin(), job_.modules.end(), op.module);
-    const unsigned m = modules[static_cast<std::size_t>(named - job_.modules.begin())];
+    const unsigned m = number_of(op.module, op.client);
     if (has_it(m)) return m;
     const std::vector<std::string> kernels = driver_.names(m).kernels;
     throw input_error("no kernel '" + kernel + "' in module '" + op.module + "', expected one of: " +
@@ -234,7 +246,7 @@ launch_request device_job::make_request(const operation& op) {
   r.priority = op.priority;
   r.carveout_percent = op.carveout;
   r.max_registers = op.registers;
-  r.parameters = parameters_of(op, program, driver_.parameter_types(r.module, r.kernel));
+  r.parameters = parameters_of(op, program, r);
   try {
     driver_.check(r);
   } catch (const input_error& e) {
@@ -272,8 +284,9 @@ const std::string& device_job::kernel(const operation& op) const {
 }
 
 std::vector<std::uint8_t> device_job::parameters_of(const operation& op, const isa::program& program,
-                                                    const std::vector<isa::dtype>& types) {
+                                                    const launch_request& r) {
   const auto& expected = program.parameters;
+  const std::vector<isa::dtype> types = driver_.parameter_types(r.module, r.kernel);
   if (op.arguments.size() != expected.size()) {
     refuse(op.where, "kernel '" + program.kernel + "' takes " + std::to_string(expected.size()) +
                          (expected.size() == 1 ? " argument (" : " arguments (") + describe(program) + "), got " +
@@ -309,7 +322,7 @@ std::vector<std::uint8_t> device_job::parameters_of(const operation& op, const i
     } else if (a.what == argument::kind::texture) {
       address = handles_.at(a.name);
     } else {
-      address = symbol(a.name, op.client, a.where, op.module).address;
+      address = symbol(a, r.module, op.client).address;
     }
     if (narrow && address >> 32 != 0)
       refuse(a.where, "argument " + std::to_string(i + 1) + " of kernel '" + program.kernel +
@@ -323,7 +336,7 @@ void device_job::fill_buffers() {
   for (const symbol_data& s : job_.symbols) {
     const std::string content = content_of(job_, s.file, s.where);
     if (content.size() != s.bytes) refuse(s.where, "'" + s.file + "' changed its size while it was in use");
-    driver_.write(symbol(s.symbol, s.client, s.where).address, content.data(), content.size());
+    driver_.write(symbol(s.symbol, s.module, s.client, s.where).address, content.data(), content.size());
   }
   for (const buffer& b : job_.buffers) fill(b);
 }
@@ -372,11 +385,12 @@ void device_job::fill(const buffer& b) {
 }
 
 std::uint64_t device_job::size(const output& o) const {
-  return o.is_symbol ? symbol(o.name, o.client, o.where).size : find_buffer(job_, o.name)->bytes;
+  return o.is_symbol ? symbol(o.name, o.module, o.client, o.where).size : find_buffer(job_, o.name)->bytes;
 }
 
 void device_job::read(const output& o, std::uint64_t offset, void* data, std::size_t bytes) const {
-  const std::uint64_t address = o.is_symbol ? symbol(o.name, o.client, o.where).address : addresses_.at(o.name);
+  const std::uint64_t address =
+      o.is_symbol ? symbol(o.name, o.module, o.client, o.where).address : addresses_.at(o.name);
   driver_.read(address + offset, data, bytes);
 }
 

@@ -47,12 +47,14 @@ class device_job {
   launch_request make_request(const operation& op);
   void check_recorded(const operation& op) const;
   [[nodiscard]] bool is_recorded_elsewhere(const operation& op) const;
-  std::vector<std::uint8_t> parameters_of(const operation& op, const isa::program& program,
-                                          const std::vector<isa::dtype>& types);
+  std::vector<std::uint8_t> parameters_of(const operation& op, const isa::program& program, const launch_request& r);
   void fill_buffers();
   void fill(const buffer& b);
-  [[nodiscard]] symbol_location symbol(const std::string& name, unsigned client, const place& where,
-                                       const std::string& module = "") const;
+  [[nodiscard]] unsigned number_of(const std::string& module, unsigned client) const;
+  [[nodiscard]] bool has_variable(unsigned module, const std::string& name) const;
+  [[nodiscard]] symbol_location symbol(const std::string& name, const std::string& module, unsigned client,
+                                       const place& where) const;
+  [[nodiscard]] symbol_location symbol(const argument& a, unsigned module_of_kernel, unsigned client) const;
 
   const job& job_;
   host_driver& driver_;

@@ -276,7 +276,10 @@ symbol_location host_driver::symbol(const std::string& name, unsigned module) co
     throw input_error("no module variable '" + name + "' in the loaded modules" + suggestion(name, known));
   const module_record& m = record_of(module);
   const auto found = m.module.symbols.find(name);
-  if (found == m.module.symbols.end()) throw input_error("no module variable '" + name + "' in " + m.module.ast->file);
+  if (found == m.module.symbols.end()) {
+    for (const auto& s : m.module.symbols) known.push_back(s.first);
+    throw input_error("no module variable '" + name + "' in '" + m.module.ast->file + "'" + suggestion(name, known));
+  }
   const ptx::module_symbol& s = found->second;
   const bool constant = s.space == ptx::state_space::constant;
   return {constant, constant ? m.constants_address + s.address : s.address, s.size};

@@ -172,6 +172,54 @@ TEST_F(command_line, a_job_with_streams_copies_repeats_and_symbols) {
   EXPECT_EQ(rounds, 4);
 }
 
+// A kernel that copies word 0 of what its parameter points to into its module's variable `value`, plus `more`.
+std::string module_with_value(const std::string& kernel, const std::string& more) {
+  return ".version 7.0\n.target sm_60\n.address_size 64\n.global .align 4 .u32 value = " + more +
+         ";\n.visible .entry " + kernel +
+         "(.param .u64 p)\n{\n\t.reg .b32 %r<4>;\n\t.reg .b64 %rd<2>;\n\tld.param.u64 %rd1, [p];\n" +
+         "\tld.global.u32 %r1, [%rd1];\n\tld.global.u32 %r2, [value];\n\tadd.u32 %r3, %r1, %r2;\n" +
+         "\tst.global.u32 [value], %r3;\n\tret;\n}\n";
+}
+
+TEST_F(command_line, a_symbol_that_several_modules_have_is_that_of_the_named_module) {
+  write("a.ptx", module_with_value("first", "1"));
+  write("b.ptx", module_with_value("second", "2"));
+  write("ten.bin", words({10}));
+  write("hundred.bin", words({100}));
+  const auto job = [](const std::string& symbols, const std::string& argument, const std::string& outputs) {
+    return R"({"modules": ["a.ptx", {"name": "b", "text": )" + json(module_with_value("second", "2")).dump() +
+           "}],\n \"symbols\": [" + symbols +
+           "],\n \"launches\": [{\"kernel\": \"second\", \"grid\": [1], \"block\": [1], \"args\": [" + argument +
+           "]}],\n \"outputs\": [" + outputs + "]}";
+  };
+  const std::string ten = R"({"symbol": "value", "module": "b", "file": "ten.bin"})";
+  const std::string hundred = R"({"symbol": "value", "module": "a.ptx", "file": "hundred.bin"})";
+  const std::string both = R"({"symbol": "value", "module": "a.ptx", "file": "a.bin"},
+    {"module": "b", "symbol": "value", "file": "b.bin"})";
+  // Without a module an argument is the kernel's own.
+  outcome o = run_job(job(ten + ", " + hundred, R"({"symbol": "value"})", both), {"--quiet"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_TRUE(read("a.bin") == words({100}));
+  EXPECT_TRUE(read("b.bin") == words({20}));
+  o = run_job(job(ten + ", " + hundred, R"({"symbol": "value", "module": "a.ptx"})", both), {"--quiet"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_TRUE(read("b.bin") == words({110}));
+  const std::string named = R"({"symbol": "value", "file": "ten.bin"})", own = R"({"symbol": "value"})";
+  expect_error(run_job(job(named, own, both)), 2,
+               "heddle: error: job.json:2:14: module variable 'value' is in 'a.ptx' and in 'b', expected a 'module' "
+               "beside 'symbol'");
+  expect_error(run_job(job(ten, own, R"({"symbol": "value", "file": "c.bin"})")), 2, "is in 'a.ptx' and in 'b'");
+  expect_error(run_job(job(ten, R"({"symbol": "values", "module": "b"})", "")), 2,
+               "no module variable 'values' in 'b', did you mean 'value'?");
+  expect_error(run_job(job(R"({"symbol": "value", "module": "c.ptx", "file": "ten.bin"})", own, both)), 2,
+               "the job has no module 'c.ptx', expected one of: a.ptx, b");
+  expect_error(
+      run_job(R"({"module": "k.ptx", "buffers": {"y": {"bytes": 4}}, "launches": [{"kernel": "wild", "grid": [1],
+    "block": [1]}], "outputs": [{"buffer": "y", "module": "k.ptx", "file": "c.bin"}]})"),
+      2, "'module' has no meaning without 'symbol'");
+  EXPECT_FALSE(exists("c.bin"));
+}
+
 // ---- bad input: code 2 and nothing written ----
 
 TEST_F(command_line, bad_launches_are_refused_before_anything_runs) {
