@@ -79,7 +79,7 @@ std::string register_map() {
 // SystemRDL 2.0. Made from the rows of <heddle/gpu/host/host_registers.h>; docs/library/host_interface.md explains them.
 addrmap heddle_gpu {
   name = "Heddle GPU, host socket";
-  desc = "An access may have any length and offset, and byte enables; one that reaches several registers acts in their order.";
+  desc = "An access may have any length and offset, and byte enables; one that reaches several registers acts in their order. A read takes only what it begins at.";
   littleendian;
   default regwidth = 64;
 

@@ -56,17 +56,21 @@ class byte_transfer {
     std::uint64_t address = 0;  // of the register
     unsigned first = 0;
     unsigned count = 0;
-    unsigned lanes = 0;  // bit per lane that is transferred
+    unsigned lanes = 0;   // bit per lane that is transferred
+    bool begins = false;  // the first byte that is transferred, or that a streaming width repeats, is in it
     std::uint8_t* data = nullptr;
   };
   /// Calls `move(word)` for each part with a lane that is transferred, as each_run.
   template <class Move>
   bool each_word(Move&& move) const {
+    bool begun = false;
     for (unsigned i = 0; i < length_;) {
       const std::uint64_t address = address_ + i % width_;
       const auto first = static_cast<unsigned>(address % 8);
-      word w{address - first, first, std::min({8 - first, width_ - i % width_, length_ - i}), 0, data_ + i};
+      word w{address - first, first, std::min({8 - first, width_ - i % width_, length_ - i}), 0, false, data_ + i};
       for (unsigned k = 0; k < w.count; ++k) w.lanes |= unsigned{enabled(i + k)} << (first + k);
+      w.begins = w.lanes != 0 && (!begun || i % width_ == 0);
+      begun = (begun && i % width_ != 0) || w.lanes != 0;
       if (w.lanes != 0 && !move(w)) return false;
       i += w.count;
     }

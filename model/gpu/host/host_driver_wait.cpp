@@ -54,7 +54,7 @@ sc_core::sc_time host_driver::between_questions() const {
 }
 
 void host_driver::poll() {
-  while (const std::uint64_t n = link_->read_register(host_register::completion_pop)) {
+  while (const std::uint64_t n = link_->read_register(host_register::completion_take)) {
     finished_.resize(std::max<std::size_t>(finished_.size(), n), false);
     finished_[n - 1] = true;
   }

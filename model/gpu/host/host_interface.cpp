@@ -24,6 +24,9 @@ bool writable(std::uint64_t address) {
     if (r.offset == address) return r.access != register_access::read_only && r.access != register_access::read_takes;
   return false;
 }
+bool takes_completion(std::uint64_t address) {
+  return address == host_register::completion_pop || address == host_register::completion_take;
+}
 /// The device runtime for a launch that is executed on a copy of the memory: nothing is printed, and the heap is a
 /// copy.
 class copied_services final : public program_services {
@@ -135,15 +138,16 @@ tlm::tlm_response_status host_interface::write_registers(const byte_transfer& t)
   return tlm::TLM_OK_RESPONSE;
 }
 
-// `takes`: a read of its lowest byte takes the oldest completion from the queue.
+// `takes`: a read that begins at its lowest byte takes the oldest completion from the queue. A wider beat that only
+// covers the register takes nothing.
 tlm::tlm_response_status host_interface::read_registers(const byte_transfer& t, bool takes) {
   if (!t.each_word([](const byte_transfer::word& w) { return w.address < register_space; }))
     return tlm::TLM_ADDRESS_ERROR_RESPONSE;
   t.each_word([&](const byte_transfer::word& w) {
     std::uint64_t value = 0;
     if (w.address >= host_register::message) value = text_at(w.address);
-    else if (w.address != host_register::completion_pop) value = read_register(w.address);
-    else if (takes && (w.lanes & 1) != 0) value = pop_completion();
+    else if (takes && takes_completion(w.address) && w.begins && (w.lanes & 1) != 0) value = pop_completion();
+    else value = read_register(w.address);
     for (unsigned k = 0; k < w.count; ++k)
       if ((w.lanes >> (w.first + k) & 1) != 0) w.data[k] = static_cast<std::uint8_t>(value >> (w.first + k) * 8);
     return true;
@@ -162,9 +166,8 @@ std::uint64_t host_interface::text_at(std::uint64_t address) const {
 }
 
 std::uint64_t host_interface::pop_completion() {
-  if (completion_queue_.empty()) return 0;
-  const std::uint64_t value = std::uint64_t{completion_queue_.front()} + 1;
-  completion_queue_.pop_front();
+  const std::uint64_t value = read_register(host_register::completion_take);
+  if (value != 0) completion_queue_.pop_front();
   return value;
 }
 
@@ -190,6 +193,8 @@ std::uint64_t host_interface::read_register(std::uint64_t address) {
     case error: return error_;
     case message_bytes: return message_.size();
     case completions: return completed_;
+    case completion_pop:
+    case completion_take: return completion_queue_.empty() ? 0 : std::uint64_t{completion_queue_.front()} + 1;
     case interrupt_enable: return interrupt_enable_;
     case interrupt_pending: return interrupt_pending_;
     case map_base: return map_base_;

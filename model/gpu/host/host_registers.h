@@ -33,7 +33,8 @@ namespace heddle {
   X(reset, 0xa8, write_only, "any value resets the GPU")                                                         \
   X(client, 0xb0, read_write, "client of the launches that follow (bits of client_register)")                    \
   X(print_client, 0xb8, read_only, "client whose text comes first, as much as print_bytes says")                 \
-  X(resets, 0xc0, read_only, "resets that have ended, by the pin or the register")
+  X(resets, 0xc0, read_only, "resets that have ended, by the pin or the register")                               \
+  X(completion_take, 0x400, read_takes, "completion_pop, in no aligned beat of up to 1 KiB with another register")
 
 namespace host_register {
 #define HEDDLE_X(name, offset, access, meaning) constexpr std::uint64_t name = offset;
@@ -45,7 +46,7 @@ constexpr std::uint64_t print = 0x5000;  // RO: the first bytes of the printed t
 constexpr std::uint64_t print_size = 0x4000;
 }  // namespace host_register
 
-/// What the host may do with a register. read_takes: a read removes what it returns.
+/// What the host may do with a register. read_takes: a read that begins at it removes what it returns.
 enum class register_access : std::uint8_t { read_only, write_only, read_write, read_takes, write_1_clears };
 
 struct host_register_row {

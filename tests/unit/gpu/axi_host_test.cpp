@@ -11,10 +11,12 @@
 
 #include "heddle/config/config.h"
 #include "heddle/gpu/gpu.h"
+#include "heddle/gpu/host/host_driver.h"
 #include "heddle/gpu/host/host_registers.h"
 #include "heddle/tlm/port/width_adapter.h"
 #include "testbench/standards/axi_path.h"
 #include "tests/unit/common/fresh_simulation.h"
+#include "tests/unit/common/store_kernel.h"
 
 namespace heddle {
 namespace axi_host_test {
@@ -230,6 +232,77 @@ TEST_F(axi_host, a_million_random_beats_transfer_every_byte_correctly) {
   random_beats<64>(300000, 2);
   restart();
   random_beats<128>(300000, 3);
+}
+
+/// A bus that turns every read of registers into one of the aligned beat around it.
+struct beat_bus : sc_core::sc_module {
+  tlm_utils::simple_target_socket<beat_bus, 32> target{"target"};
+  tlm_utils::simple_initiator_socket<beat_bus, 32> initiator{"initiator"};
+  std::uint64_t beat;
+  beat_bus(sc_core::sc_module_name name, std::uint64_t beat) : sc_module(name), beat(beat) {
+    target.register_b_transport(this, &beat_bus::b_transport);
+  }
+  void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) {
+    const std::uint64_t at = p.get_address(), first = at / beat * beat;
+    if (!p.is_read() || at >= reg::message) return initiator->b_transport(p, delay);
+    std::vector<std::uint8_t> data(beat);
+    tlm::tlm_generic_payload wide;
+    wide.set_command(tlm::TLM_READ_COMMAND);
+    wide.set_address(first);
+    wide.set_data_ptr(data.data());
+    wide.set_data_length(static_cast<unsigned>(beat));
+    wide.set_streaming_width(static_cast<unsigned>(beat));
+    initiator->b_transport(wide, delay);
+    std::copy_n(data.begin() + static_cast<std::ptrdiff_t>(at - first), p.get_data_length(), p.get_data_ptr());
+    p.set_response_status(wide.get_response_status());
+  }
+  std::uint64_t read(std::uint64_t address) {
+    std::uint64_t value = 0;
+    tlm::tlm_generic_payload p;
+    p.set_command(tlm::TLM_READ_COMMAND);
+    p.set_address(address);
+    p.set_data_ptr(reinterpret_cast<std::uint8_t*>(&value));
+    p.set_data_length(sizeof value);
+    p.set_streaming_width(sizeof value);
+    sc_core::sc_time delay;
+    b_transport(p, delay);
+    EXPECT_TRUE(p.is_response_ok());
+    return value;
+  }
+};
+
+TEST_F(axi_host, a_wide_beat_leaves_completions_that_it_only_covers) {
+  for (std::uint64_t beat = 8; beat <= 1024; beat *= 2) {
+    restart();
+    const gpu_config config = load_config("gtx1080", {"gpu.sm_count=1", "memory.model=fixed"});
+    gpu device("gpu", config);
+    beat_bus bus("bus", beat);
+    host_driver driver("driver", config);
+    driver.host_socket.bind(bus.target);
+    bus.initiator.bind(device.host_socket);
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);
+    launch_request r;
+    r.module = driver.load_module(store_kernel, "store.ptx");
+    r.kernel = "store";
+    r.block[0] = 32;
+    r.argument(driver.allocate(128));
+    for (std::uint64_t launch = 1; launch <= 3; ++launch) {
+      static_cast<void>(driver.launch(r));
+      sc_core::sc_start();
+      ASSERT_EQ(bus.read(reg::completions), launch) << beat;
+    }
+    for (unsigned turn = 0; turn < 2; ++turn)
+      for (const std::uint64_t at : {reg::completions, reg::message_bytes, reg::interrupt_enable, reg::status})
+        static_cast<void>(bus.read(at));
+    if (beat > 8) {
+      EXPECT_EQ(bus.read(reg::completion_pop), 1u) << "the oldest one";
+    }
+    EXPECT_EQ(bus.read(reg::completion_take), 1u) << beat;
+    EXPECT_EQ(bus.read(reg::completion_take), 2u) << beat;
+    EXPECT_TRUE(driver.finished(2)) << "the driver takes the last one";
+    EXPECT_EQ(bus.read(reg::completion_take), 0u) << beat;
+    EXPECT_FALSE(driver.finished(1)) << "this test took its completion";
+  }
 }
 
 }  // namespace axi_host_test
