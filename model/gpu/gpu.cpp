@@ -156,6 +156,7 @@ void gpu::end_of_elaboration() {
     HEDDLE_HAS_PROCESS(gpu);
     SC_METHOD(follow_reset);
     sensitive << reset->value_changed_event();
+    parts_->reset_signal = reset[0];
   }
   if (clk.size() == 0) return;
   const auto* clock = dynamic_cast<const sc_core::sc_clock*>(clk.get_interface());

@@ -172,6 +172,9 @@ struct gpu_parts final : lookahead, host_supervisor, lost_write_observer, quiet_
   }
   bool stuck(std::string& why) override { return explain_stuck(why); }
   void reset() override;
+  [[nodiscard]] bool held_in_reset() const override {
+    return reset_line || (reset_signal != nullptr && reset_signal->read());
+  }
   void terminate(std::uint32_t launch) override;
   // clocked: a reset, step by step
   void on_cycle(cycle_t cycle) override;
@@ -223,6 +226,8 @@ struct gpu_parts final : lookahead, host_supervisor, lost_write_observer, quiet_
   bool flushed = false;                   // of a reset
   bool reset_sleeps = false;              // until a silent memory answers
   bool reset_line = false;                // gpu.reset is high
+  /// What gpu.reset is bound to; null: nothing.
+  const sc_core::sc_signal_in_if<bool>* reset_signal = nullptr;
   clock_port reset_port{core, *this};
   sc_core::sc_event memory_halts;
   sc_core::sc_time patience;      // with memory outside; zero: without end

@@ -125,20 +125,22 @@ std::uint64_t host_driver::reserve(std::uint64_t bytes, std::uint64_t behind) {
 
 void host_driver::map(std::uint64_t address, std::uint64_t bytes) {
   const host_link::call call(*link_);
+  refuse_lost_context();
   place_contexts();
   link_->write_register(host_register::map_base, address);
   link_->write_register(host_register::map_bytes, bytes);
   link_->write_register(host_register::map_command, 1);
-  if (link_->read_register(host_register::error) != 0) throw input_error(link_->message());
+  if (link_->read_register(host_register::error) != 0) refuse_command();
   memory_->mapped.add(address, bytes);
 }
 
 void host_driver::unmap(std::uint64_t address) {
   const host_link::call call(*link_);
+  refuse_lost_context();
   if (!memory_->mapped.begins(address)) throw input_error("nothing is mapped at address " + std::to_string(address));
   link_->write_register(host_register::map_base, address);
   link_->write_register(host_register::map_command, 2);
-  if (link_->read_register(host_register::error) != 0) throw input_error(link_->message());
+  if (link_->read_register(host_register::error) != 0) refuse_command();
   memory_->mapped.remove(address);
 }
 
@@ -184,7 +186,7 @@ void host_driver::save_contexts_at(std::uint64_t address) {
                       ": the driver has handed out the memory up to " + std::to_string(next_address_));
   begin_context();
   link_->write_register(host_register::context_area, address);
-  if (link_->read_register(host_register::error) != 0) throw input_error(link_->message());
+  if (link_->read_register(host_register::error) != 0) refuse_command();
   context_area_ = address;
 }
 

@@ -105,8 +105,9 @@ class context_lost : public input_error {
 };
 
 /// Any number of SC_THREADs may call: calls are carried out one at a time, in the order in which they were made. A
-/// delay that the path to the GPU annotates is waited for. Calls from outside the simulation and from SC_METHODs
-/// require a path that does not wait, take no time, and throw input_error while a thread's call is in progress.
+/// delay that the path to the GPU annotates is waited for. If the GPU is in reset when a thread begins to use it, as
+/// when power comes, the thread waits for the end. Calls from outside the simulation and from SC_METHODs require a path
+/// that does not wait, take no time, and throw input_error while a thread's call is in progress.
 class host_driver : public sc_core::sc_module {
  public:
   /// The driver hands out device memory from `first_address` on. Drivers of GPUs that share a memory need start
@@ -239,6 +240,7 @@ class host_driver : public sc_core::sc_module {
   bool interrupt_is_missing();
   void note_resets();
   void begin_context();
+  void await_reset();
   bool has_lost_context();
   void refuse_lost_context();
   [[noreturn]] void refuse_command();

@@ -17,6 +17,7 @@ constexpr std::uint64_t all_causes = host_interrupt::completion | host_interrupt
 // Each wait is twice as long as the one before. After this many, only the interrupt counts, so that a simulation
 // without activity ends.
 constexpr unsigned most_retries = 20;
+constexpr double pauses_to_warning = 1000;  // after so many times between two questions a driver says that it waits
 }  // namespace
 
 void host_driver::end_of_elaboration() {
@@ -92,8 +93,35 @@ void host_driver::note_resets() {
 }
 
 void host_driver::begin_context() {
-  if (!has_context_area_) note_resets();
+  if (!has_context_area_) {
+    await_reset();
+    note_resets();
+  }
   has_context_area_ = true;
+}
+
+// Of a GPU on which the driver has made nothing: a reset that others have begun, as when power comes, takes nothing
+// from it. The thread keeps its place in the line of calls, so completions are not fetched meanwhile.
+void host_driver::await_reset() {
+  const sc_core::sc_time begin = sc_core::sc_time_stamp(), pause = between_questions();
+  bool reported = false;
+  for (unsigned tries = 0; !resetting_; ++tries) {
+    const std::uint64_t status = link_->read_register(host_register::status);
+    if ((status & host_status::resetting) == 0) return;
+    if ((status & host_status::stuck) != 0) throw input_error(std::string(name()) + ": " + link_->message());
+    if (!in_thread())
+      throw input_error(std::string(name()) +
+                        ": the GPU is in reset, expected a call in an SC_THREAD, which waits for the end, or after it");
+    if (!reported && sc_core::sc_time_stamp() - begin >= pause * pauses_to_warning) {
+      reported = true;
+      SC_REPORT_WARNING("/heddle/driver", (std::string(name()) + ": waits for the end of the GPU's reset, which lasts "
+                                                                 "while the line gpu.reset is high")
+                                              .c_str());
+    }
+    if (irq.size() == 0) sc_core::wait(pause);
+    else if (tries < most_retries) sc_core::wait(pause * static_cast<double>(1u << tries), irq->value_changed_event());
+    else sc_core::wait(irq->value_changed_event());
+  }
 }
 
 bool host_driver::has_lost_context() {
@@ -156,8 +184,9 @@ bool host_driver::finished(unsigned launch_number) {
 bool host_driver::flush_caches(bool begin) {
   const host_link::call call(*link_);
   if (begin) {
+    if (!has_context_area_) await_reset();
     link_->write_register(host_register::flush_caches, 1);
-    if (link_->read_register(host_register::error) != 0) throw input_error(link_->message());
+    if (link_->read_register(host_register::error) != 0) refuse_command();
   }
   return (link_->read_register(host_register::status) & host_status::flushing) != 0;
 }

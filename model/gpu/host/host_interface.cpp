@@ -177,8 +177,8 @@ std::uint64_t host_interface::read_register(std::uint64_t address) {
     case identity: return identity_value;
     case status: {
       std::uint64_t s = (busy() ? host_status::busy : 0) | (flushing_ ? host_status::flushing : 0) |
-                        (resetting_ ? host_status::resetting : 0);
-      if (faulted() && !resetting_) {
+                        (in_reset() ? host_status::resetting : 0);
+      if (faulted() && !in_reset()) {
         message_ = fault_;
         return s | host_status::fault;
       }
@@ -235,7 +235,12 @@ void host_interface::write_register(std::uint64_t address, std::uint64_t value) 
     case host_register::client: launch_builder_.set_client(value); break;
     case map_base: map_base_ = value; break;
     case map_bytes: map_bytes_ = value; break;
-    case map_command: attempt([&] { memory_.change_map(value, map_base_, map_bytes_); }); break;
+    case map_command:
+      attempt([&] {
+        refuse_during_reset();
+        memory_.change_map(value, map_base_, map_bytes_);
+      });
+      break;
     default: break;
   }
 }

@@ -142,6 +142,7 @@ class host_interface : public sc_core::sc_module,
   void raise(std::uint64_t cause);
   void drive_irq();
   void report_fault();
+  [[nodiscard]] bool in_reset() const { return resetting_ || (supervisor_ != nullptr && supervisor_->held_in_reset()); }
   void refuse_during_reset() const;
 
   const gpu_config config_;

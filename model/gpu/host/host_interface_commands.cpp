@@ -24,7 +24,7 @@ bool calls_malloc(const isa::instruction& i) {
 }  // namespace
 
 void host_interface::refuse_during_reset() const {
-  if (resetting_) throw input_error("the GPU is being reset: expected no command until the status bit resetting is 0");
+  if (in_reset()) throw input_error("the GPU is being reset: expected no command until the status bit resetting is 0");
 }
 
 // From here on nothing that the units still do is reported.

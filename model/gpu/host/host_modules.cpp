@@ -43,6 +43,7 @@ std::uint64_t& host_driver::next_free() {
 // To the GPU, before the command that it concerns.
 void host_driver::announce_client(std::uint64_t value) {
   if (value == known_client_) return;
+  place_contexts();
   link_->write_register(host_register::client, value);
   known_client_ = value;
 }

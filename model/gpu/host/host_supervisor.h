@@ -24,6 +24,8 @@ class host_supervisor {
   /// The host resets the GPU, which then drops everything and calls host_interface::end_reset(). Ignored during a
   /// reset.
   virtual void reset() = 0;
+  /// The reset line is high, also before the GPU has begun the reset at this instant.
+  [[nodiscard]] virtual bool held_in_reset() const { return false; }
   /// The host ends a launch. The callee must see that its grid ends.
   virtual void terminate(std::uint32_t launch) = 0;
   /// The simulated program has failed with `message`, which the callee may extend.
