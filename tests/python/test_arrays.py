@@ -3,6 +3,7 @@
 import array
 import copy
 import ctypes
+import inspect
 import os
 import pickle
 import resource
@@ -122,7 +123,44 @@ class Numpy(HeddleTest):
         self.assertEqual(said.place.file, __file__)
         self.refused('type object', self.gpu.run, self.saxpy.launch(1, 1, 0, 1.0, x, y), preempt=object())
         self.refused('keys', self.gpu.run, self.saxpy.launch(1, 1, 0, 1.0, x, y), preempt=[{np.int64(1): 2}])
-        self.refused('block: got array', self.saxpy, 1, np.ones(2), 0, 1.0, x, y)
+        for number in (float('nan'), np.inf):
+            said = self.refused('Out of range float values', self.gpu.run, self.saxpy.launch(1, 1, 0, 1.0, x, y, at_cycle=number))
+            self.assertEqual(said.place.file, __file__)
+        self.assertEqual(self.saxpy(1, 1, 1, 1.0, x, y, options=['--max-cycles', np.int64(10**6)])['kernels'][0]['grid'], [1, 1, 1])
+        self.refused('block: got 1.0, expected a whole number', self.saxpy, 1, np.ones(2), 0, 1.0, x, y)
+
+    def test_arrays_of_numpy_are_grids_and_blocks_too(self):
+        x, y = np.ones(2048, np.float32), np.zeros(2048, np.float32)
+        for grid, block in ((np.array(8), np.array([128, 2], np.uint16)), (np.array([8]), np.int32([128, 2, 1])),
+                            (array.array('i', [8, 1]), [np.int8(64), np.array(4)])):
+            launch = self.saxpy.launch(grid, block, 1024, 1.0, x, y, cluster=np.array([1, 1]))
+            self.assertEqual(launch.grid[0], 8)
+            self.assertEqual(launch.block[0] * launch.block[1], 256)
+            self.assertEqual(self.gpu.run(launch)['kernels'][0]['block'], (launch.block + [1])[:3])
+        self.assertEqual(self.saxpy.occupancy(np.array([16, 16])), self.saxpy.occupancy(256))
+        self.refused(r'grid: got an array of shape \(2, 2\), expected a whole number or up to three', self.saxpy, np.ones((2, 2), int), 1,
+                     0, 1.0, x, y)
+        self.refused(r'block: got array\(\[\], .*, expected one to three whole numbers above 0', self.saxpy, 1, np.array([], int), 0,
+                     1.0, x, y)
+        self.refused('block: got .*, expected one to three', self.saxpy, 1, np.array([4, 4, 4, 4]), 0, 1.0, x, y)
+        self.refused('block: got .*, expected one to three', self.saxpy, 1, np.array([4, -4]), 0, 1.0, x, y)
+
+    def test_errors_of_a_launch_have_the_line_that_made_it(self):
+        x = np.ones(4, np.float32)
+        for pattern, arguments in (('grid: got 0, expected', (0, 32, 1, 1.0, x, x)),
+                                   ("block: got 'a', expected a whole number", (1, 'a', 1, 1.0, x, x)),
+                                   ('takes 4 arguments .*, got 1', (1, 1, 1)),
+                                   (r"argument 2 of 'saxpy' \(.*, f32\): 1e\+300 is out of range of f32", (1, 1, 1, 1e300, x, x)),
+                                   (r"argument 3 of 'saxpy' .* does not lie row by row", (1, 1, 1, 1.0, x[::2], x))):
+            for call in (self.saxpy, self.saxpy.launch):
+                with self.assertRaisesRegex(heddle.InputError, pattern) as caught:
+                    call(*arguments)
+                self.assertEqual(caught.exception.place[:2], (__file__, inspect.currentframe().f_lineno - 1))
+        for make in (lambda: heddle.Fill(x[::2]), lambda: heddle.Copy(x, x[:2]), lambda: self.saxpy.occupancy(0), lambda: self.gpu.run([]),
+                     lambda: heddle.Gpu('v100').run(self.saxpy.launch(1, 1, 1, 1.0, x, x))):
+            with self.assertRaises(heddle.InputError) as caught:
+                make()
+            self.assertEqual(caught.exception.place.file, __file__)
 
     def test_a_struct_is_passed_by_value(self):
         kernel = self.gpu.kernel(STRUCT_PTX)

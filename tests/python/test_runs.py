@@ -89,6 +89,41 @@ class Runs(HeddleTest):
             row = self.gpu.sweep(launches, {'gpu': 'gtx1080'}, Path(folder, 's.sqlite'), metrics=executed)[0]
             self.assertLess(row[executed[0]], row[executed[1]])
 
+    def test_an_error_says_which_source_of_a_name_it_is_in(self):
+        ptx = SAXPY.read_text()
+        x, before = floats(64), os.getcwd()
+        with tempfile.TemporaryDirectory() as folder:
+            kernels = []
+            for number in range(2):
+                place = Path(folder, f'f{number}')
+                place.mkdir()
+                Path(place, 'k.ptx').write_text('\n' * number + ptx)
+                os.chdir(place)
+                try:
+                    kernels.append(self.gpu.kernel('k.ptx'))
+                finally:
+                    os.chdir(before)
+            line = inspect.currentframe().f_lineno + 1
+            fine, wild = kernels[0].launch(1, 64, 64, 1.0, x, x), kernels[1].launch(64, 256, 1 << 14, 1.0, x, x)
+            for launches, number in (([heddle.Fill(x), fine, wild], 2), ([wild, fine], 0)):
+                with self.assertRaisesRegex(heddle.SimulationError, 'illegal address') as caught:
+                    self.gpu.run(launches)
+                self.assertEqual(caught.exception.place.file, os.path.join(folder, 'f1', 'k.ptx'))
+                self.assertIn(f'(k.ptx of launch {number}, which is made at {__file__}:{line})', str(caught.exception))
+            with self.assertRaisesRegex(heddle.SimulationError, 'illegal address') as caught:
+                self.gpu.sweep([fine, wild], {'gpu': ['gtx1080']}, Path(folder, 's.sqlite'))
+            self.assertEqual(caught.exception.place.file, os.path.join(folder, 'f1', 'k.ptx'))
+            self.assertIn('(k.ptx of launch 1, which is made at ', str(caught.exception))
+        one, other = (self.gpu.kernel(text) for text in (ptx, ptx + '\n'))
+        for kernel in (one, other):
+            launches = [k.launch(1, 64, 64, 1.0, x, x, registers_per_thread=1 if k is kernel else None) for k in (one, other)]
+            said = self.refused(r'1 registers per thread.*\(<ptx> of launch \d, which is made at ', self.gpu.run, launches)
+            self.assertEqual(said.place.file, '<ptx>')
+            self.assertIn(f'of launch {int(kernel is other)},', said.message)
+        said = self.refused('1 registers per thread', one, 1, 64, 64, 1.0, x, x, registers_per_thread=1)
+        self.assertEqual(said.place.file, '<ptx>')
+        self.assertNotIn('of launch', said.message)
+
     def test_a_preemption_is_that_of_a_job_file(self):
         x, y = floats(8192, 1), floats(8192)
         request = {'at_cycle': 1500, 'sm': 'all', 'mode': 'switch', 'resume_after': 3000}
@@ -219,11 +254,16 @@ class Errors(HeddleTest):
 
     def test_a_wrong_number_of_arguments_says_what_the_kernel_takes(self):
         said = self.refused('takes 4 arguments', self.saxpy, 1, 32, 7)
-        self.assertEqual(str(said), "kernel 'saxpy' takes 4 arguments (saxpy_param_0, u32; saxpy_param_1, f32; saxpy_param_2, u64; "
-                                    'saxpy_param_3, u64), got 1')
+        self.assertEqual(said.message, "kernel 'saxpy' takes 4 arguments (saxpy_param_0, u32; saxpy_param_1, f32; saxpy_param_2, u64; "
+                                       'saxpy_param_3, u64), got 1')
         self.refused('grid: got 0', self.saxpy, 0, 32, 1, 1.0, None, None)
         self.refused('block: got 1.5', self.saxpy, 1, 1.5, 1, 1.0, None, None)
         self.refused('run.. and sweep.. take launches', self.gpu.run, [])
+        said = self.refused("options: got the text '--cold', expected a list of texts, such as ..--cold..", self.saxpy, 1, 1, 0, 1.0, None,
+                            None, options='--cold')
+        self.assertEqual(Path(said.place.file).name, 'support.py')
+        self.refused('overrides of type list, expected a dict', heddle.Gpu, 'v100', [('gpu.sm_count', 4)])
+        self.refused("cannot read './--help'", self.gpu.run_job, '--help')
         self.refused('expected a kernel of', heddle.Gpu('v100').run, self.saxpy.launch(1, 32, 0, 1.0, None, None))
 
     def test_a_launch_that_cannot_run_has_the_place_of_its_line(self):

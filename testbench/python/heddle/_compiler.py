@@ -23,11 +23,16 @@ class Module(NamedTuple):
     name: str
     ptx: str
     compiled: bool = False  # the source is CUDA C++
+    file: str = ''  # of the source, absolute; none if it was a text
 
     @property
     def ptx_name(self) -> str:
         """The name that stands for the PTX, whose lines are not those of a CUDA source."""
         return f'{self.name}.ptx' if self.compiled else self.name
+
+    def full(self, name: str) -> str:
+        """`name`, that of the source or of its PTX, with the folder of the file."""
+        return self.file + name[len(self.name):] if self.file else name
 
     def entries(self) -> List[str]:
         """The names of its kernels, as they stand there."""
@@ -37,13 +42,14 @@ class Module(NamedTuple):
 def load(source: Source, capability: str, options: Sequence[str]) -> Module:
     """The PTX of a text or a file. Raises InputError for what is neither, CompileError."""
     text, name, folder = _text_of(source)
+    file = os.path.abspath(name) if name else ''
     if re.search(r'^\s*\.version\s+\d', text, re.MULTILINE):
         if options:
             raise InputError('options are for the compiler of CUDA C++, but the source is PTX')
-        return Module(name or '<ptx>', text)
+        return Module(name or '<ptx>', text, file=file)
     if '__global__' not in text:
         raise InputError(f'{name or "the source"} is neither PTX (no .version directive) nor CUDA C++ (no __global__ function)')
-    return _compile(text, name or '<cuda>', folder, capability, tuple(str(option) for option in options))
+    return _compile(text, name or '<cuda>', folder, capability, tuple(str(option) for option in options))._replace(file=file)
 
 
 def _text_of(source: Source) -> Tuple[str, str, Optional[Path]]:

@@ -6,7 +6,7 @@ import json
 import operator
 import re
 from pathlib import Path
-from typing import Any, Dict, Iterable, List, Optional, Sequence, Set, Tuple
+from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
 from ._arrays import HostArray, Region, is_scalar, place_in, regions_of
 from ._compiler import Module
@@ -15,31 +15,43 @@ from .errors import HeddleError, InputError, Place
 from .kernel import Copy, Fill, Launch, Operation
 
 
+class _Source(NamedTuple):
+    """The source of a module, and the first launch of one of its kernels: its number among the operations, and where it was made."""
+
+    module: Module
+    launch: int
+    place: Place
+    shared: bool = False  # another source has its name
+
+
 class Job:
     """The job of some operations. Each entry has a line of its own, so that a message's line leads to the user's."""
 
     def __init__(self, operations: Sequence[Operation], preempt: Sequence[Dict[str, Any]], place: Place) -> None:
         self._operations, self._preempt, self._place = operations, preempt, place
         self.regions: List[Region] = regions_of([a for o in operations for a in _arrays_of(o)])
-        self.modules: Dict[str, str] = {}
-        self._compiled: Set[str] = set()  # names of those whose source is CUDA C++
-        for operation in operations:
-            if isinstance(operation, Launch):
-                self._add_module(operation.kernel.module)
+        self.modules: Dict[str, str] = {}  # PTX, by the names of modules in the job
+        self._sources: Dict[str, _Source] = {}  # by these names
+        self._names: Dict[Tuple[str, str], str] = {}  # these names, by the source's name and the PTX
+        self._add_modules()
         self._places: Dict[int, Place] = {}
         self._folder: Optional[Path] = None
         self._files: Dict[str, str] = {}  # what those of the folder stand for
         self._module_files: Dict[str, str] = {}  # of the folder, by the modules' names
 
-    def _add_module(self, module: Module) -> str:
-        """The module's name in the job; modules of one name and different texts are numbered."""
-        name, number = module.ptx_name, 1
-        while self.modules.setdefault(name, module.ptx) != module.ptx:
-            number += 1
-            name = f'{module.ptx_name} {number}'
-        if module.compiled:
-            self._compiled.add(name)
-        return name
+    def _add_modules(self) -> None:
+        """Names the modules as their sources. Those of one name and different texts are named by their first launch, too."""
+        first: Dict[Tuple[str, str], _Source] = {}
+        for number, operation in enumerate(self._operations):
+            if isinstance(operation, Launch):
+                module = operation.kernel.module
+                first.setdefault((module.ptx_name, module.ptx), _Source(module, number, operation.place))
+        for (name, ptx), source in first.items():
+            shared = sum(other == name for other, _ in first) > 1
+            known = f'{name} (launch {source.launch})' if shared else name
+            while known in self.modules:
+                known += ' again'
+            self._names[name, ptx], self.modules[known], self._sources[known] = known, ptx, source._replace(shared=shared)
 
     def text(self, memory: int) -> str:
         """The job in which arrays are memory of this process, open at descriptor `memory`."""
@@ -86,9 +98,9 @@ class Job:
             source, target = self._buffer(operation.source), self._buffer(operation.target)
             return {'copy': {'from': source[0], 'from_offset': source[1], 'to': target[0], 'to_offset': target[1],
                              'bytes': operation.source.bytes}, 'stream': operation.stream}
-        module = self._add_module(operation.kernel.module)
-        return {'kernel': operation.kernel.name, 'module': self._module_files.get(module, module), 'grid': operation.grid, 'block': operation.block, **operation.options,
-                'args': [self._argument(a) for a in operation.arguments]}
+        module = self._names[operation.kernel.module.ptx_name, operation.kernel.module.ptx]
+        return {'kernel': operation.kernel.name, 'module': self._module_files.get(module, module), 'grid': operation.grid,
+                'block': operation.block, **operation.options, 'args': [self._argument(a) for a in operation.arguments]}
 
     def _argument(self, argument: Any) -> Dict[str, Any]:
         if not isinstance(argument, HostArray):
@@ -107,11 +119,9 @@ class Job:
         if error.place is not None and Path(error.place.file).absolute().parent == self._folder:
             file = self._files.get(Path(error.place.file).name)
             error.__init__(error.message, error.place._replace(file=file) if file else self._place)  # type: ignore[misc]
-        if error.place is not None and error.place.file in self._compiled:
-            source = re.search(r', at ([^\n]+?):(\d+)', error.message)
-            if source:
-                said = f'{error.message} (line {error.place.line} of its PTX)'
-                error.__init__(said, Place(source[1], int(source[2])))  # type: ignore[misc]
+        source = self._sources.get(error.place.file) if error.place is not None else None
+        if source is not None:
+            _show_source(error, source)
         if error.place is None or error.place.file != '-':
             return error
         place: Optional[Place] = self._places.get(error.place.line, self._place)
@@ -119,10 +129,24 @@ class Job:
         return error
 
 
+def _show_source(error: HeddleError, source: _Source) -> None:
+    """An error at a line of PTX gets the line of its CUDA source; if several sources have that name, also which one it is."""
+    assert error.place is not None
+    name, module, message, place = source.module.ptx_name, source.module, error.message, error.place._replace(file=source.module.ptx_name)
+    found = re.search(r', at ([^\n]+?):(\d+)', message) if module.compiled else None
+    if found:
+        message = f'{message} (line {place.line} of its PTX)'
+        name, place = module.name, Place(found[1], int(found[2]))
+    if source.shared:
+        message = f'{message} ({name} of launch {source.launch}, which is made at {source.place})'
+        place = place._replace(file=module.full(name)) if place.file == name else place
+    error.__init__(message, place)  # type: ignore[misc]
+
+
 def _json(value: Any, place: Place) -> str:
     """A value of the user as JSON, with numbers and arrays of NumPy. Raises InputError for what has no counterpart there."""
     try:
-        return json.dumps(value, default=_plain)
+        return json.dumps(value, default=_plain, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise InputError(f'{error}, expected numbers, texts, lists and dicts with texts as keys', place) from error
 

@@ -9,7 +9,7 @@ from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Union
 from . import _compiler, _worker
 from ._job import Job
 from .errors import InputError
-from .kernel import Copy, Dimensions, Fill, Kernel, Launch, Operation, caller, dimensions
+from .kernel import Copy, Dimensions, Fill, Kernel, Launch, Operation, at, caller, dimensions
 from .metrics import Metrics, Table
 from .sweeps import Values, run_sweep, setting
 
@@ -22,7 +22,7 @@ def gpus() -> List[Dict[str, Any]]:
 def _listed(operations: Union[Operation, Sequence[Operation]]) -> List[Operation]:
     listed = list(operations) if isinstance(operations, Iterable) else [operations]
     if not all(isinstance(o, (Launch, Fill, Copy)) for o in listed) or not any(isinstance(o, Launch) for o in listed):
-        raise InputError('run() and sweep() take launches, as Kernel.launch makes them, Fill and Copy; at least one launch')
+        raise InputError('run() and sweep() take launches, as Kernel.launch makes them, Fill and Copy; at least one launch', caller())
     return listed
 
 
@@ -38,6 +38,8 @@ class Gpu:
     def __init__(self, name: Union[str, 'os.PathLike[str]'] = 'gtx1080', overrides: Optional[Mapping[str, Any]] = None) -> None:
         if not isinstance(name, (str, os.PathLike)):
             raise InputError(f'got a GPU of type {type(name).__name__}, expected the name of a preset or of a file')
+        if overrides is not None and not isinstance(overrides, Mapping):
+            raise InputError(f"got overrides of type {type(overrides).__name__}, expected a dict, such as {{'gpu.sm_count': 4}}")
         self.name = os.fspath(name)
         # Those that determine others come first: a value of one's own replaces what they determine.
         self.overrides = {key: setting(value) for key, value in
@@ -114,7 +116,7 @@ class Gpu:
         listed = _listed(operations)
         for operation in listed:
             if isinstance(operation, Launch) and operation.kernel.gpu._options != self._options:
-                raise InputError(f"{operation!r} is of {operation.kernel.gpu!r}, expected a kernel of {self!r}")
+                raise InputError(f"{operation!r} is of {operation.kernel.gpu!r}, expected a kernel of {self!r}", operation.place)
         job = Job(listed, preempt, caller())
         # This process's memory as a file: the worker reads and writes arrays where they are.
         with _worker.own_memory() as memory:
@@ -125,11 +127,15 @@ class Gpu:
                 max_cycles: Optional[int] = None, cold: bool = False, threads: Optional[int] = None,
                 options: Sequence[str] = ()) -> Metrics:
         """Simulates a job file, as `heddle run` does, and returns its metrics."""
-        return self._simulate([os.fspath(file)], '', [], None, progress, self._run_options(max_cycles, cold, threads, options))
+        name = os.fspath(file)
+        return self._simulate(['./' + name if name.startswith('-') else name], '', [], None, progress,
+                              self._run_options(max_cycles, cold, threads, options))
 
     @staticmethod
     def _run_options(max_cycles: Optional[int], cold: bool, threads: Optional[int], options: Sequence[str]) -> List[str]:
-        given = ['--quiet', '--progress', 'json', *options]
+        if isinstance(options, str):
+            raise InputError(f'options: got the text {options!r}, expected a list of texts, such as {options.split()}', caller())
+        given = ['--quiet', '--progress', 'json', *map(str, options)]
         for name, number in (('--max-cycles', max_cycles), ('--threads', threads)):
             if number is not None:
                 given += [name, str(number)]
@@ -160,7 +166,9 @@ class Gpu:
         shared_bytes          of a block, static and dynamic
         carveout              percent of the unified cache that is shared memory; None: the chip's choice
         """
-        given = ['--block', ','.join(str(n) for n in dimensions(block, 'block')), '--registers-per-thread', str(registers_per_thread),
+        with at(caller()):
+            threads = dimensions(block, 'block')
+        given = ['--block', ','.join(str(n) for n in threads), '--registers-per-thread', str(registers_per_thread),
                  '--shared-bytes', str(shared_bytes)]
         if carveout is not None:
             given += ['--carveout', str(carveout)]

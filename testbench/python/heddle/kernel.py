@@ -2,12 +2,13 @@
 """Kernels, and what a GPU is asked to do."""
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import operator
 import os
 import struct
 import sys
-from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _compiler
 from ._arrays import HostArray, host_array, is_scalar
@@ -40,9 +41,24 @@ def caller() -> Place:
     return Place(frame.f_code.co_filename, frame.f_lineno)
 
 
+@contextlib.contextmanager
+def at(place: Place) -> Iterator[None]:
+    """An InputError in its block gets this place if it has none."""
+    try:
+        yield
+    except InputError as error:
+        if error.place is None:
+            error.__init__(error.message, place)  # type: ignore[misc]
+        raise
+
+
 def dimensions(value: Dimensions, what: str) -> List[int]:
-    """One to three numbers above 0. Raises InputError."""
-    given = list(value) if isinstance(value, (tuple, list)) else [value]
+    """One to three numbers above 0, also those of an array. Raises InputError."""
+    if getattr(value, 'ndim', 0) > 1:
+        raise InputError(f'{what}: got an array of shape {tuple(value.shape)}, '  # type: ignore[union-attr]
+                         'expected a whole number or up to three of them in a row')
+    listed = value.tolist() if hasattr(value, 'tolist') else value
+    given = list(listed) if isinstance(listed, (tuple, list)) else [listed]
     numbers = []
     for number in given:
         try:
@@ -60,6 +76,10 @@ class Launch:
     def __init__(self, kernel: 'Kernel', grid: Dimensions, block: Dimensions, arguments: Sequence[Any], options: Dict[str, Any]) -> None:
         self.kernel = kernel
         self.place = caller()
+        with at(self.place):
+            self._take(kernel, grid, block, arguments, options)
+
+    def _take(self, kernel: 'Kernel', grid: Dimensions, block: Dimensions, arguments: Sequence[Any], options: Dict[str, Any]) -> None:
         self.grid, self.block = dimensions(grid, 'grid'), dimensions(block, 'block')
         self.options = {key: value for key, value in options.items() if value is not None}
         if 'cluster' in self.options:
@@ -80,17 +100,20 @@ class Fill:
     """Sets every byte of an array's copy on the GPU, in the order of its stream."""
 
     def __init__(self, array: Any, byte: int = 0, stream: int = 0) -> None:
-        self.array, self.byte, self.stream, self.place = _needed(array, 'array'), byte, stream, caller()
+        self.byte, self.stream, self.place = byte, stream, caller()
+        with at(self.place):
+            self.array = _needed(array, 'array')
 
 
 class Copy:
     """Copies an array to another one of the same size, on the GPU, in the order of its stream."""
 
     def __init__(self, source: Any, target: Any, stream: int = 0) -> None:
-        self.source, self.target = _needed(source, 'source'), _needed(target, 'target')
         self.stream, self.place = stream, caller()
-        if self.source.bytes != self.target.bytes:
-            raise InputError(f'the source has {self.source.bytes} bytes and the target {self.target.bytes}, expected equal sizes')
+        with at(self.place):
+            self.source, self.target = _needed(source, 'source'), _needed(target, 'target')
+            if self.source.bytes != self.target.bytes:
+                raise InputError(f'the source has {self.source.bytes} bytes and the target {self.target.bytes}, expected equal sizes')
 
 
 Operation = Union[Launch, Fill, Copy]
@@ -173,7 +196,7 @@ class Kernel:
                cluster: Optional[Dimensions] = None) -> Launch:
         """A launch for `Gpu.run` and `Gpu.sweep`; nothing is simulated yet.
 
-        grid, block           blocks of the grid, threads of a block: a number or up to three
+        grid, block           blocks of the grid, threads of a block: a number or up to three (a tuple, a list or an array)
         arguments             one for each parameter: an array (its address; the GPU reads and writes its bytes), a number (converted to
                               the parameter's type; out of range is an error), None (a null pointer), or the bytes of a struct
         shared_bytes          dynamic shared memory of a block
@@ -184,7 +207,7 @@ class Kernel:
         registers_per_thread  most registers of a thread; what finds no room is kept in local memory
         cluster               blocks of a thread block cluster
 
-        Raises InputError for arguments that the kernel does not take.
+        Raises InputError, with the caller's line as its place, for arguments that the kernel does not take.
         """
         return Launch(self, grid, block, arguments,
                       {'shared_bytes': shared_bytes, 'stream': stream, 'priority': priority, 'at_cycle': at_cycle, 'carveout': carveout,
