@@ -138,10 +138,11 @@ void host_driver::report_lost_context() const {
                      "on it is gone; expected recover()");
 }
 
-// During a reset the GPU refuses all commands.
+// During a reset the GPU refuses all commands. It may have ended before its status is read.
 void host_driver::refuse_command() {
   const std::string why = link_->message();
   if (!resetting_ && (link_->read_register(host_register::status) & host_status::resetting) != 0) report_lost_context();
+  refuse_lost_context();
   throw input_error(with_own_places(why));
 }
 
