@@ -418,6 +418,8 @@ HEDDLE_NUMBER(unsigned, shuffle_latency_cycles, 24, latency, cycles, measured,
   "dependent-issue latency of SHFL")
 HEDDLE_NUMBER(unsigned, fence_latency_cycles, 0, between(0, 65535), cycles, measured,
   "least cycles of a releasing fence of cluster scope or wider, also where the warp has no access in flight")
+HEDDLE_NUMBER(unsigned, fence_interval_cycles, 0, between(0, 65535), cycles, measured,
+  "cycles from the beginning of such a fence to that of the sub-partition's next one")
 HEDDLE_NUMBER(unsigned, queue_entries, 4, entries, count, measured,
   "memory instructions queued in front of the load/store unit, per sub-partition")
 HEDDLE_NUMBER(unsigned, issue_interval_cycles, 4, between(1, 1024), cycles, measured,

@@ -36,7 +36,9 @@ issue_stage::hot_state::hot_state(const surroundings& s, const gpu_config& confi
       hold(s.warps, s.scheduler, s.account, supervisor) {}
 
 issue_stage::issue_stage(const surroundings& s, const gpu_config& config, unsigned index, warp_supervisor& supervisor)
-    : hot_(s, config, index, supervisor), fence_latency_(config.ldst.fence_latency_cycles) {}
+    : hot_(s, config, index, supervisor),
+      fence_latency_(config.ldst.fence_latency_cycles),
+      fence_interval_(config.ldst.fence_interval_cycles) {}
 
 void issue_stage::issue_from(unsigned slot, cycle_t cycle) {
   invariant(hot_.last.cycle != cycle, "two warps were selected in one cycle");
@@ -214,12 +216,18 @@ void issue_stage::issue_conflicting(unsigned slot, const warp_slot& w, cycle_t c
   if (hot_.read_window && conflicts != 0) hot_.scheduler.stall(cycle + 1, cycle + 1 + conflicts);
 }
 
+// The sub-partition begins one releasing fence after another, in the order of issue.
 void issue_stage::issue_fence(unsigned slot, warp_slot& w, cycle_t cycle) {
   const decoded_instruction& d = *w.next;
   const unsigned latency = send(w, 0, cycle);
   w.fence_scope = d.instruction->sub & ~isa::membar_acquires;
   const bool releases = w.fence_scope != 0 && w.fence_scope == d.instruction->sub;
-  w.fence_until = cycle + (releases ? std::max(latency, fence_latency_) : latency);
+  cycle_t begin = cycle;
+  if (releases) {
+    begin = std::max(cycle, next_fence_);
+    next_fence_ = begin + fence_interval_;
+  }
+  w.fence_until = begin + (releases ? std::max(latency, fence_latency_) : latency);
   w.fence_begun = false;
   w.sequence = w.state.pc + 1;
   w.stream->advance(w);

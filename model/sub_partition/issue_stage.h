@@ -68,7 +68,7 @@ class issue_stage {
 
   [[nodiscard]] unit_dispatch& dispatch() { return hot_.dispatch; }
   void exchange(state_image& image) {
-    image(hot_.dispatch, hot_.last_slot, hot_.reuses, hot_.replays_until, hot_.last, hot_.hold);
+    image(hot_.dispatch, hot_.last_slot, hot_.reuses, hot_.replays_until, hot_.last, hot_.hold, next_fence_);
   }
 
  private:
@@ -106,7 +106,9 @@ class issue_stage {
   static_assert(sizeof(hot_state) == 384, "six cache lines");
 
   hot_state hot_;
-  const unsigned fence_latency_;  // least cycles of a fence that releases
+  const unsigned fence_latency_;   // least cycles of a fence that releases
+  const unsigned fence_interval_;  // cycles from the beginning of one to that of the next
+  cycle_t next_fence_ = 0;         // first cycle in which one may begin
 };
 
 inline void issue_stage::wake_after(cycle_t cycle) {

@@ -16,6 +16,8 @@ namespace heddle {
 
 namespace {
 
+bool arrives_at_barrier(isa::opcode op) { return op == isa::opcode::bar || op == isa::opcode::ucgabar_arv; }
+
 /// Chips with few fp64 units convert from and to 64-bit types in them.
 bool is_converted_by_fp64(isa::op_class c, const isa::instruction& i, const gpu_config& g) {
   return c == isa::op_class::conversion && g.fp64.conversion_lanes != 0 &&
@@ -51,7 +53,7 @@ class_timing timing_of(isa::op_class c, const isa::instruction& i, const gpu_con
     case k::load_store: return {static_cast<double>(isa::warp_size) / g.ldst.issue_interval_cycles, 0};
     case k::shuffle: return {g.ldst.shuffle_lanes, g.ldst.shuffle_latency_cycles};
     case k::branch:
-      return {i.op == isa::opcode::bar ? g.branch.barrier_lanes : isa::warp_size, g.branch.latency_cycles};
+      return {arrives_at_barrier(i.op) ? g.branch.barrier_lanes : isa::warp_size, g.branch.latency_cycles};
     case k::texture: return {g.texture.lanes, 0};
     case k::tensor: return tensor_timing(i, g);
     case k::count: break;

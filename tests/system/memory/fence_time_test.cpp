@@ -13,14 +13,14 @@ using ptx_runs::module_of;
 using ptx_runs::run;
 
 /// Cycles of one of 16 instructions in a row.
-double cycles_of(const std::string& instruction, const std::string& options = "") {
+double cycles_of(const std::string& instruction, const std::string& options = "", unsigned threads = 1) {
   std::string code = "mov.u32 %r3, %clock;\n";
   for (int k = 0; k < 16; ++k) code += instruction + "\n";
   // The sum of what the instructions may have computed is stored first, so that they are not dropped.
   code += "mov.u32 %r4, %clock;\nsub.u32 %r3, %r4, %r3;\nst.global.f32 [%o], %f1;\nst.global.u32 [%o], %r3;";
   std::string text = module_of("", code);
   text.replace(text.find("sm_80"), 5, "sm_90");
-  const ptx_runs::outcome o = run(text, "h100", 1, 1, options);
+  const ptx_runs::outcome o = run(text, "h100", 1, threads, options);
   EXPECT_EQ(o.code, 0) << instruction << "\n" << o.err;
   return o.words.empty() ? 0 : o.words[0] / 16.0;
 }
@@ -31,7 +31,19 @@ TEST(fence_time, of_a_release_is_the_way_to_the_l2_and_back_twice) {
   EXPECT_NEAR(cycles_of("st.release.gpu.global.u32 [%o], %r0;") / 633.8, 1, 0.03);
   // An access that is in flight at the fence is waited for meanwhile.
   EXPECT_NEAR(cycles_of("st.global.u32 [%o], %r0; fence.acq_rel.gpu;") / 640.8, 1, 0.03);
-  EXPECT_LT(cycles_of("fence.acq_rel.gpu;", "--set ldst.fence_latency_cycles=0"), 20);
+  EXPECT_LT(cycles_of("fence.acq_rel.gpu;", "--set ldst.fence_latency_cycles=0 --set ldst.fence_interval_cycles=0"),
+            20);
+}
+
+// Fences of four warps come every 300 cycles, so that each warp has one in 1,200. Two warps wait for nothing.
+TEST(fence_time, is_longer_behind_fences_of_the_same_sub_partition) {
+  const auto cycles = [](unsigned warps, const char* fence = "fence.acq_rel.cluster;") {
+    return cycles_of(fence, "--set ldst.fence_interval_cycles=300", warps * 32);
+  };
+  for (const unsigned warps : {1u, 4u, 8u}) EXPECT_NEAR(cycles(warps) / 635.6, 1, 0.03) << warps;
+  EXPECT_NEAR(cycles(16) / (4 * 300), 1, 0.03);
+  EXPECT_LT(cycles(16, "fence.acq_rel.cta;"), 40);
+  EXPECT_LT(cycles(16, "fence.acquire.gpu;"), 40);
 }
 
 TEST(fence_time, is_short_within_a_block_to_acquire_and_between_proxies) {

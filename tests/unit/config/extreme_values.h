@@ -138,6 +138,7 @@ inline scenario scenario_of(const std::string& name) {
       {"gpu.gpc_count", scenario::clusters},
       {"gpu.cpcs_per_gpc", scenario::clusters},
       {"gpu.sms_per_tpc", scenario::clusters},
+      {"ldst.fence_interval_cycles", scenario::clusters},
       {"tensor.byte_sum_fraction_bits", scenario::clusters},
       {"tensor.sum_fraction_bits", scenario::clusters},
       {"tensor.sum_products", scenario::clusters},
