@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "tests/system/common/json_text.h"
 #include "tests/system/common/text_file.h"
@@ -32,7 +33,8 @@ inline json launch(const char* kernel, std::uint64_t blocks, unsigned threads, j
 
 class memory_figures : public ::testing::Test {
  protected:
-  /// Runs launches of `module`; stores the first word of buffer `cycles` in clocks_ and the metrics in metrics_.
+  /// Runs launches of `module`; stores the words of buffer `cycles` in cycles_, the first one in clocks_, and the
+  /// metrics in metrics_.
   void run(const std::string& gpu, json buffers, json launches, bool flush = false, const char* module = "memory.ptx") {
     const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
     std::string name = std::string(test->test_suite_name()) + "_" + test->name();
@@ -43,7 +45,7 @@ class memory_figures : public ::testing::Test {
     const fs::path result = place / "cycles.bin";
     const fs::path metrics = place / "metrics.json";
     fs::remove(result);
-    buffers["cycles"] = {{"bytes", 8}};
+    buffers["cycles"] = {{"bytes", cycle_bytes_}};
     const json job = {{"module", (fs::path(HEDDLE_MICROBENCH) / module).string()},
                       {"buffers", std::move(buffers)},
                       {"launches", std::move(launches)},
@@ -56,8 +58,10 @@ class memory_figures : public ::testing::Test {
     const int status = std::system(command.c_str());
     ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << command << "\n" << content(place / "log.txt");
     const std::string bytes = content(result);
-    ASSERT_EQ(bytes.size(), 8u);
-    bytes.copy(reinterpret_cast<char*>(&clocks_), sizeof clocks_);
+    ASSERT_EQ(bytes.size(), cycle_bytes_);
+    cycles_.resize(cycle_bytes_ / sizeof clocks_);
+    bytes.copy(reinterpret_cast<char*>(cycles_.data()), cycle_bytes_);
+    clocks_ = cycles_.front();
     metrics_ = json::parse(content(metrics));
   }
 
@@ -70,6 +74,8 @@ class memory_figures : public ::testing::Test {
   }
 
   std::string options_;  // further options of the command, each preceded by a blank
+  std::size_t cycle_bytes_ = 8;
+  std::vector<std::uint32_t> cycles_;
   std::uint32_t clocks_ = 0;
   json metrics_;
 };
