@@ -148,7 +148,7 @@ void functional_executor::store_cells(warp& x, functional_step& s, const lanes_b
                                       const std::uint64_t* addresses) {
   const simt::lane_mask mask = lanes.global | lanes.local;
   const unsigned chunk = std::min<unsigned>(s.bytes, 4), count = (s.bytes + 3) / 4;
-  alignas(64) std::uint32_t words[4][isa::warp_size];
+  alignas(64) std::uint32_t words[simt::operand_words][isa::warp_size];
   lane_cell cells[isa::warp_size];
   find_cells(x, lanes, addresses, s.bytes, true, cells);
   memory_.fetch();
@@ -158,12 +158,27 @@ void functional_executor::store_cells(warp& x, functional_step& s, const lanes_b
   memory_.settle();
 }
 
+// Blocks with such atomics are not executed by several threads, as the order shows.
+void functional_executor::exchange_cell(const isa::instruction& i, const lane_cell& c,
+                                        const std::uint32_t (*words)[isa::warp_size], unsigned lane,
+                                        std::uint32_t (*old)[isa::warp_size]) {
+  const auto op = static_cast<isa::atomic_op>(i.sub);
+  std::uint32_t cell[4];
+  for (unsigned k = 0; k < 4; ++k) std::memcpy(&cell[k], c.bytes + k * c.apart, 4);
+  for (unsigned k = 0; k < 4; ++k) old[k][lane] = cell[k];
+  const simt::wide_cell swap = op == isa::atomic_op::cas ? simt::cell_operand(words, 4, lane) : simt::wide_cell{};
+  const simt::wide_cell after =
+      simt::atomic_result(op, simt::cell_operand(old, 0, lane), simt::cell_operand(words, 0, lane), swap);
+  std::memcpy(cell, &after, sizeof cell);
+  for (unsigned k = 0; k < 4; ++k) put(c.bytes + k * c.apart, &cell[k], 4);
+}
+
 void functional_executor::change_cells(warp& x, functional_step& s, const lanes_by_space& lanes,
                                        const std::uint64_t* addresses) {
   const isa::instruction& i = *s.decoded->instruction;
   const simt::lane_mask mask = lanes.global | lanes.local;
   const unsigned chunk = std::min<unsigned>(s.bytes, 4), count = (s.bytes + 3) / 4;
-  alignas(64) std::uint32_t words[4][isa::warp_size], old[4][isa::warp_size];
+  alignas(64) std::uint32_t words[simt::operand_words][isa::warp_size], old[4][isa::warp_size];
   lane_cell cells[isa::warp_size];
   find_cells(x, lanes, addresses, s.bytes, true, cells);
   const auto alone = memory_.alone();
@@ -181,6 +196,10 @@ void functional_executor::change_cells(warp& x, functional_step& s, const lanes_
   }
   for (const unsigned l : set_bits(mask)) {
     const lane_cell& c = cells[l];
+    if (s.bytes == 16) {
+      exchange_cell(i, c, words, l, old);
+      continue;
+    }
     cell_change change{0, 0};
     if (concurrent_ && c.apart == 4) {  // of 4 or 8 bytes, as it commutes
       change = s.bytes == 8 ? change_among_threads<std::uint64_t>(i, c.bytes, words, l)

@@ -80,7 +80,7 @@ simt::lane_mask functional_executor::access_others(block& b, warp& x, simt::lane
                                                    const isa::instruction& i) {
   const lanes_by_block lanes(mask, addresses, b.context.cluster_rank);
   if (lanes.others == 0) return 0;
-  alignas(64) std::uint32_t words[4][isa::warp_size];
+  alignas(64) std::uint32_t words[simt::operand_words][isa::warp_size];
   if (i.op != isa::opcode::ld) simt::lane_store_data(i, x.state, words);
   for (simt::lane_mask left = lanes.others; left != 0;) {
     std::uint32_t rank = 0;

@@ -178,6 +178,8 @@ class functional_executor {
                     const simt::bulk_segment& p, const block& target);
   std::uint8_t* local_byte(warp& x, std::uint64_t offset, unsigned lane) const;
   void put(std::uint8_t* to, const void* from, unsigned bytes);
+  void exchange_cell(const isa::instruction& i, const lane_cell& c, const std::uint32_t (*words)[isa::warp_size],
+                     unsigned lane, std::uint32_t (*old)[isa::warp_size]);
 
   const gpu_config config_;
   functional_observer* observer_ = nullptr;

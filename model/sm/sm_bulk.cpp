@@ -38,7 +38,7 @@ std::uint64_t arrival_of(std::uint32_t bytes) { return std::uint64_t{0u - bytes}
 
 /// The bytes of a segment as the words of lanes.
 void words_of(const simt::bulk_segment& p, std::uint32_t lanes, const std::uint8_t* bytes,
-              std::uint32_t (&words)[4][isa::warp_size]) {
+              std::uint32_t (*words)[isa::warp_size]) {
   for (const unsigned lane : set_bits(lanes))
     for (unsigned k = 0; k < (p.unit + 3u) / 4; ++k) {
       words[k][lane] = 0;

@@ -53,7 +53,7 @@ unsigned sm::reach(lsu_transaction& t, cycle_t cycle) {
       a.lanes |= 1u << lane;
       a.addresses[lane] = t.addresses()[lane] & isa::cluster_offset_mask;
     }
-    if (t.kind != lsu_kind::load) std::memcpy(a.words, t.words, sizeof a.words);
+    if (t.kind != lsu_kind::load) std::memcpy(a.words, t.words, std::max(4u, t.rows()) * sizeof a.words[0]);
     left &= ~a.lanes;
     cluster_port->request(a, cycle);
   }

@@ -35,10 +35,11 @@ struct cluster_access {
   lsu_kind kind = lsu_kind::load;
   std::uint8_t bytes_per_lane = 4;
   std::uint64_t addresses[32];  // by lane: offsets in the shared memory of that block
-  std::uint32_t words[4][32];   // by lane: operands; set by the answering SM: loaded bytes, or values before an atomic
-  unsigned passes = 0;          // set by the answering SM: of its shared memory
-  unsigned fault_lane = 0;      // set by the answering SM, with `fault`
-  std::string fault;            // set by the answering SM: why the access failed; empty: it did not
+  /// By lane: operands; set by the answering SM: loaded bytes, or values before an atomic.
+  std::uint32_t words[lsu_transaction::most_rows][32];
+  unsigned passes = 0;      // set by the answering SM: of its shared memory
+  unsigned fault_lane = 0;  // set by the answering SM, with `fault`
+  std::string fault;        // set by the answering SM: why the access failed; empty: it did not
 
   void exchange(state_image& image);
 };

@@ -23,12 +23,17 @@ struct atomic_request {
   std::uint8_t operation = 0;  // isa::atomic_op
   std::uint8_t type = 0;       // isa::dtype
   bool returns = false;        // false: reduction, no old values are returned
+  bool wide = false;           // cells of 16 bytes
   unsigned count = 0;
   std::array<std::uint8_t, 32> lane{};
   std::array<std::uint8_t, 32> offset{};  // byte offset of the cell in the line
   std::array<std::uint64_t, 32> operand{};
   std::array<std::uint64_t, 32> swap{};    // cas: the new value (operand is the compare value)
   std::array<std::uint64_t, 32> result{};  // old values, written by the slice
+  // Of wide cells, the upper eight bytes of each.
+  std::array<std::uint64_t, 32> operand_high{};
+  std::array<std::uint64_t, 32> swap_high{};
+  std::array<std::uint64_t, 32> result_high{};
 };
 
 /// What became of a request's sectors in the L2, written by the slice. A load's or an atomic's miss may be in flight

@@ -10,7 +10,7 @@ namespace heddle {
 // An atomic may have two operands.
 unsigned lsu_transaction::rows() const {
   const unsigned count = std::max(1u, bytes_per_lane / 4u);
-  return (kind == lsu_kind::atomic || kind == lsu_kind::reduction) && count <= 2 ? 2 * count : count;
+  return kind == lsu_kind::atomic || kind == lsu_kind::reduction ? 2 * count : count;
 }
 
 void lsu_transaction::exchange(state_image& image) {
@@ -21,7 +21,7 @@ void lsu_transaction::exchange(state_image& image) {
   if (faulted) image(fault_lane, fault);
   const std::uint64_t* const from = addresses();
   const unsigned used = rows();
-  if (used > 4) throw state_error("a memory instruction of more than 16 bytes per lane");
+  if (used > most_rows) throw state_error("a memory instruction of more than 16 bytes per lane");
   // The function of accesses to the block's own shared memory is performed at issue.
   const std::uint32_t moved = data || kind != lsu_kind::load ? global_mask | cluster_mask : 0;
   for (unsigned lane = 0; lane < 32; ++lane) {
@@ -42,7 +42,7 @@ void lsu_transaction::clear_answer() {
 }
 
 void lsu_transaction::clear_words(std::uint32_t of_lanes, unsigned first) {
-  for (unsigned row = first; row < 4; ++row)
+  for (unsigned row = first; row < std::max(4u, rows()); ++row)
     for (unsigned lane = 0; lane < 32; ++lane)
       if ((of_lanes >> lane & 1) != 0) words[row][lane] = 0;
 }

@@ -75,6 +75,7 @@ struct alignas(64) lsu_transaction {  // two cache lines precede the addresses a
   [[nodiscard]] std::uint32_t lanes() const {
     return kind == lsu_kind::constant_load ? constant_mask : shared_mask | global_mask | cluster_mask;
   }
+  static constexpr unsigned most_rows = 8;  // an atomic of 16 bytes that compares and swaps
   /// Rows of `words` that its lanes use.
   [[nodiscard]] unsigned rows() const;
   /// Of a transaction in flight. Shared addresses become its own.
@@ -90,7 +91,8 @@ struct alignas(64) lsu_transaction {  // two cache lines precede the addresses a
   }
 
   alignas(64) std::uint64_t own_addresses[32];  // undefined for lanes in no mask
-  std::uint32_t words[4][32];  // by lane: store or atomic operands, or the loaded bytes (little endian); else undefined
+  /// By lane: store or atomic operands, or the loaded bytes (little endian); else undefined.
+  std::uint32_t words[most_rows][32];
   unsigned fault_lane = 0;
   std::string fault;  // phase fault: "illegal address 0x… (lane n)"; else undefined
 };

@@ -52,12 +52,15 @@ void line_payload::exchange_request(state_image& image) {
 
 void line_payload::exchange_atomic(state_image& image) {
   atomic_request& a = *atomic_;
-  image(a.operation, a.type, a.returns, a.count);
+  image(a.operation, a.type, a.returns, a.wide, a.count);
   if (a.count > a.lane.size()) throw state_error("an atomic of more lanes than a warp has");
   const bool is_done = get_response_status() != tlm::TLM_INCOMPLETE_RESPONSE;
   for (unsigned k = 0; k < a.count; ++k) {
     image(a.lane[k], a.offset[k], a.operand[k], a.swap[k]);
     if (is_done) image(a.result[k]);
+    if (!a.wide) continue;
+    image(a.operand_high[k], a.swap_high[k]);
+    if (is_done) image(a.result_high[k]);
   }
 }
 

@@ -63,17 +63,36 @@ void lanes_to_bytes(const lsu_transaction& t, std::uint32_t lanes, std::uint8_t*
   }
 }
 
+namespace {
+
+// The operands of a lane's cell of 16 bytes.
+void wide_lane_to_atomic(const lsu_transaction& t, unsigned lane, bool compares, atomic_request& request, unsigned k) {
+  const auto two = [&](unsigned row) { return t.words[row][lane] | std::uint64_t{t.words[row + 1][lane]} << 32; };
+  request.operand[k] = two(0);
+  request.operand_high[k] = two(2);
+  request.swap[k] = compares ? two(4) : 0;
+  request.swap_high[k] = compares ? two(6) : 0;
+  request.result[k] = request.result_high[k] = 0;
+}
+
+}  // namespace
+
 void lanes_to_atomic(const lsu_transaction& t, std::uint32_t lanes, atomic_request& request) {
   const isa::instruction& i = *t.instruction;
   const bool wide = t.bytes_per_lane == 8, compares = static_cast<isa::atomic_op>(i.sub) == isa::atomic_op::cas;
   request.operation = i.sub;
   request.type = static_cast<std::uint8_t>(i.type);
   request.returns = t.kind == lsu_kind::atomic;
+  request.wide = t.bytes_per_lane == 16;
   request.count = 0;
   for (const unsigned lane : set_bits(lanes)) {
     const unsigned k = request.count++;
     request.lane[k] = static_cast<std::uint8_t>(lane);
     request.offset[k] = static_cast<std::uint8_t>(t.addresses()[lane] & (line_bytes - 1));
+    if (request.wide) {
+      wide_lane_to_atomic(t, lane, compares, request, k);
+      continue;
+    }
     request.operand[k] = t.words[0][lane] | (wide ? std::uint64_t{t.words[1][lane]} << 32 : 0);
     if (!compares) request.swap[k] = 0;
     else request.swap[k] = wide ? t.words[2][lane] | std::uint64_t{t.words[3][lane]} << 32 : t.words[1][lane];
@@ -84,7 +103,11 @@ void lanes_to_atomic(const lsu_transaction& t, std::uint32_t lanes, atomic_reque
 void atomic_to_lanes(lsu_transaction& t, const atomic_request& request) {
   for (unsigned k = 0; k < request.count; ++k) {
     t.words[0][request.lane[k]] = static_cast<std::uint32_t>(request.result[k]);
-    if (t.bytes_per_lane == 8) t.words[1][request.lane[k]] = static_cast<std::uint32_t>(request.result[k] >> 32);
+    if (t.bytes_per_lane < 8) continue;
+    t.words[1][request.lane[k]] = static_cast<std::uint32_t>(request.result[k] >> 32);
+    if (!request.wide) continue;
+    t.words[2][request.lane[k]] = static_cast<std::uint32_t>(request.result_high[k]);
+    t.words[3][request.lane[k]] = static_cast<std::uint32_t>(request.result_high[k] >> 32);
   }
 }
 

@@ -63,8 +63,9 @@ class bank_conflicts {
 
   /// Passes for the lanes in `mask`, each of which accesses `bytes` bytes at a naturally aligned address. The result is
   /// the largest number of different words that any bank must deliver (lanes with the same word share a pass), or 0
-  /// without lanes. With `exclusive` (atomics), lanes with the same cell (4 bytes, or the 8 of a wider atomic) are also
-  /// serialized. `differing`: the bits in which the addresses differ (differing_bits), or all ones if not known.
+  /// without lanes. With `exclusive` (atomics), lanes with the same cell (4 bytes, or the 8 or 16 of a wider atomic)
+  /// are also serialized. `differing`: the bits in which the addresses differ (differing_bits), or all ones if not
+  /// known.
   unsigned passes(const std::uint64_t addresses[32], std::uint32_t mask, unsigned bytes, bool exclusive,
                   std::uint64_t differing = ~std::uint64_t{0}) const;
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The look-ups of an L2 slice: hits, misses, merges and atomics.
+// The look-ups of an L2 slice: hits, misses and merges.
 #include <algorithm>
 #include <cstring>
 
 #include "heddle/config/error.h"
 #include "heddle/memory/l2/l2_slice.h"
-#include "heddle/memory/l2/shared_cell.h"
 #include "heddle/simt/execute.h"
 
 namespace heddle {
@@ -41,7 +40,7 @@ void forget_clean(line_store::state& s, const byte_mask& wanted) {
 // Adds the bytes of an atomic's cells to `bytes`; false if the atomic is malformed.
 bool cells_of(const atomic_request& a, byte_mask& bytes) {
   const unsigned size = isa::size_of(static_cast<isa::dtype>(a.type));
-  if (a.count > a.offset.size() || size == 0 || size > 8) return false;
+  if (a.count > a.offset.size() || size == 0 || size > 16 || a.wide != (size == 16)) return false;
   for (unsigned i = 0; i < a.count; ++i) {
     if (a.offset[i] + size > line_bytes) return false;
     bytes |= byte_mask::run(a.offset[i], size);
@@ -300,47 +299,6 @@ bool l2_slice::crosses(const demand& d, std::uint32_t slot) {
   if (!d.write && (wanted & ~copies) == 0) return false;
   if (!d.write) copies |= static_cast<std::uint8_t>(wanted);
   return true;
-}
-
-void l2_slice::perform_atomic(tlm::tlm_generic_payload& p, const demand& d, std::uint32_t slot, cycle_t now) {
-  atomic_request& a = *d.atomic;
-  const auto op = static_cast<isa::atomic_op>(a.operation);
-  const auto type = static_cast<isa::dtype>(a.type);
-  const unsigned size = isa::size_of(type);
-  std::uint8_t* line = line_of(d, slot);
-  const bool shared = line != hot_.lines.data(slot);
-  std::uint8_t uses[line_bytes] = {};
-  unsigned most = 1, changes = 0;
-  byte_mask changed;
-  for (unsigned i = 0; i < a.count; ++i) {
-    std::uint64_t value = 0;
-    a.result[i] = change_cell(line + a.offset[i], size, shared, [&](std::uint64_t old) {
-      return value = simt::global_atomic_result(op, type, old, a.operand[i], a.swap[i]);
-    });
-    if (std::memcmp(&a.result[i], &value, size) != 0) changed |= byte_mask::run(a.offset[i], size), ++changes;
-    most = std::max<unsigned>(most, ++uses[a.offset[i]]);
-  }
-  if (is_distant(d)) move_distant(true, d.line_address, changed, slot);
-  line_store::state& s = hot_.lines.at(slot);
-  s.dirty |= d.bytes;
-  s.launch = d.launch;
-  if (d.system) write_back(slot);
-  counters_[d.launch].atomic_lanes += a.count;
-  counters_[d.launch].atomic_changes += changes;
-  // Lanes with the same cell pass through the atomic unit one after another, lanes with different cells in parallel.
-  auto taken = static_cast<cycle_t>((most - 1) * parameters_.atomic_interval_cycles + 0.5);
-  if (most > 1) taken += parameters_.atomic_contention_cycles;
-  if (parameters_.atomic_limit_cycles != 0) taken = std::min<cycle_t>(taken, parameters_.atomic_limit_cycles);
-  const cycle_t start = std::max(now, hot_.atomic_free);
-  const cycle_t due = start + taken;
-  hot_.atomic_free = parameters_.atomic_occupancy_cycles == 0
-                         ? due + 1
-                         : start + 1 + static_cast<cycle_t>((most - 1) * parameters_.atomic_occupancy_cycles + 0.5);
-  counters_[d.launch].atomic_cycles += hot_.atomic_free - start;
-  p.set_response_status(tlm::TLM_OK_RESPONSE);
-  if (far_latency_ != 0) copies_[slot] = 0;
-  if (due <= now && hot_.atomics.empty() && !is_far(d.request)) hot_.port.answer(p);
-  else hot_.atomics.push({&p, due});
 }
 
 void l2_slice::respond(tlm::tlm_generic_payload& p, tlm::tlm_response_status status) {

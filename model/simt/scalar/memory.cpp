@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The functional part of memory instructions: addresses, store data, write-back, shared memory, constant loads.
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -149,12 +150,31 @@ bool quick_atomic(const instruction& i, std::uint8_t* memory, lane_mask mask, co
   }
 }
 
+/// An atomic of 16 bytes on checked addresses. Returns how many it changes.
+unsigned exchange_cells(const instruction& i, std::uint8_t* memory, lane_mask mask, const std::uint64_t* addresses,
+                        const std::uint32_t (*data)[warp_size], std::uint32_t (*old)[warp_size]) {
+  const auto op = static_cast<atomic_op>(i.sub);
+  unsigned changes = 0;
+  for_each_lane(mask, [&](unsigned l) {
+    wide_cell before;
+    std::memcpy(&before, memory + addresses[l], sizeof before);
+    const wide_cell swap = op == atomic_op::cas ? cell_operand(data, 4, l) : wide_cell{};
+    const wide_cell after = atomic_result(op, before, cell_operand(data, 0, l), swap);
+    changes += !(after == before);
+    std::memcpy(memory + addresses[l], &after, sizeof after);
+    for (unsigned k = 0; k < 4; ++k)
+      old[k][l] = static_cast<std::uint32_t>((k < 2 ? before.low : before.high) >> (32 * (k % 2)));
+  });
+  return changes;
+}
+
 /// An atomic on checked addresses: `data` are its operands, `old` becomes the values before. Returns how many it
 /// changes.
 unsigned atomic_cells(const instruction& i, std::uint8_t* memory, lane_mask mask, const std::uint64_t* addresses,
                       unsigned bytes, const std::uint32_t (*data)[warp_size], std::uint32_t (*old)[warp_size]) {
   unsigned changes = 0;
   if (quick_atomic(i, memory, mask, addresses, data[0], old[0], changes)) return changes;
+  if (bytes == 16) return exchange_cells(i, memory, mask, addresses, data, old);
   const auto op = static_cast<atomic_op>(i.sub);
   const unsigned words = bytes == 8 ? 2 : 1;
   for_each_lane(mask, [&](unsigned l) {
@@ -174,7 +194,7 @@ unsigned atomic_cells(const instruction& i, std::uint8_t* memory, lane_mask mask
 
 unsigned shared_atomic(const instruction& i, warp_state& w, lane_mask mask, const std::uint64_t* addresses,
                        unsigned bytes) {
-  std::uint32_t data[4][warp_size];
+  std::uint32_t data[operand_words][warp_size];
   std::uint32_t old[4][warp_size];
   if (i.op == opcode::atom) std::memset(old, 0, sizeof old);
   lane_store_data(i, w, data);
@@ -275,14 +295,14 @@ lane_mask copying_lanes(const instruction& i, const warp_state& w, lane_mask mas
   return mask & read_predicate(i.psrc[0], w);
 }
 
-void lane_store_data(const instruction& i, const warp_state& w, std::uint32_t words[4][warp_size]) {
+void lane_store_data(const instruction& i, const warp_state& w, std::uint32_t (*words)[warp_size]) {
   const unsigned count = (access_bytes(i) + 3) / 4;
   alignas(64) std::uint32_t scratch[warp_size];
   for (unsigned k = 0; k < count; ++k) {
     std::memcpy(words[k], fetch(i.src[1], w, scratch, k), sizeof scratch);
   }
   const bool compares = isa::is_atomic(i.op) && static_cast<atomic_op>(i.sub) == atomic_op::cas;
-  if (!compares || count > 2) return;
+  if (!compares) return;
   for (unsigned k = 0; k < count; ++k) {
     std::memcpy(words[count + k], fetch(i.src[2], w, scratch, k), sizeof scratch);
   }
@@ -321,15 +341,16 @@ unsigned shared_access(const instruction& i, warp_state& w, lane_mask mask, cons
 }
 
 void remote_shared_access(const instruction& i, const block_context& block, lane_mask mask,
-                          const std::uint64_t addresses[warp_size], std::uint32_t words[4][warp_size],
+                          const std::uint64_t addresses[warp_size], std::uint32_t (*words)[warp_size],
                           unsigned& bad_lane) {
   const unsigned bytes = access_bytes(i), chunk = bytes < 4 ? bytes : 4;
   check_shared(i, block, mask, addresses, bytes, bad_lane);
   if (isa::is_atomic(i.op)) {
-    std::uint32_t old[2][warp_size] = {};
+    std::uint32_t old[4][warp_size] = {};
     atomic_cells(i, block.shared, mask, addresses, bytes, words, old);
     // The other lanes' operands stay: they may be for another block.
-    for (unsigned k = 0; k < 2; ++k) for_each_lane(mask, [&](unsigned l) { words[k][l] = old[k][l]; });
+    for (unsigned k = 0; k < std::max(2u, bytes / 4); ++k)
+      for_each_lane(mask, [&](unsigned l) { words[k][l] = old[k][l]; });
     return;
   }
   const bool writes = isa::is_store(i.op) || isa::info(i.op).access == isa::access_kind::copy;

@@ -16,9 +16,12 @@ void lane_addresses(const isa::instruction& i, const warp_state& w, lane_mask ma
 /// must be less than 2^63 bytes apart. It has no branch per lane.
 bool all_lie_within(const std::uint64_t addresses[warp_size], std::uint64_t first, std::uint64_t last, unsigned bytes);
 
-/// The operand(s) of a store, atomic or reduction: up to four 32-bit words per lane, words[k][lane]. Only the words of
-/// the access are written. cas: the words of the compare value, then those of the new value.
-void lane_store_data(const isa::instruction& i, const warp_state& w, std::uint32_t words[4][warp_size]);
+/// 32-bit words per lane of a memory instruction's operands, at most: those of a compare-and-swap of 16 bytes.
+constexpr unsigned operand_words = 8;
+
+/// The operand(s) of a store, atomic or reduction: 32-bit words per lane, words[k][lane]. Only the words of the access
+/// are written. cas: the words of the compare value, then those of the new value.
+void lane_store_data(const isa::instruction& i, const warp_state& w, std::uint32_t (*words)[warp_size]);
 
 /// Writes loaded bytes (raw element bytes, packed from words[0][lane] up) to the destination registers, extended
 /// according to the type.
@@ -37,6 +40,22 @@ std::uint64_t atomic_result(isa::atomic_op op, isa::dtype type, std::uint64_t ol
 std::uint64_t global_atomic_result(isa::atomic_op op, isa::dtype type, std::uint64_t old_value, std::uint64_t operand,
                                    std::uint64_t swap);
 
+/// The 16 bytes of an atomic that exchanges them (exch, cas).
+struct wide_cell {
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+  bool operator==(const wide_cell& o) const { return low == o.low && high == o.high; }
+};
+inline wide_cell atomic_result(isa::atomic_op op, wide_cell old_value, wide_cell operand, wide_cell swap) {
+  if (op != isa::atomic_op::cas) return operand;
+  return old_value == operand ? swap : old_value;
+}
+/// Words `first` to `first` + 3 of a lane.
+inline wide_cell cell_operand(const std::uint32_t (*words)[warp_size], unsigned first, unsigned lane) {
+  const auto two = [&](unsigned k) { return words[k][lane] | std::uint64_t{words[k + 1][lane]} << 32; };
+  return {two(first), two(first + 2)};
+}
+
 /// Shared-memory load, store or atomic on the lanes of `mask` at block-relative addresses. Throws program_error (text
 /// without place) with `bad_lane` set if an address is outside the block's shared memory or misaligned. Returns how
 /// many values an atomic has changed.
@@ -46,7 +65,7 @@ unsigned shared_access(const isa::instruction& i, warp_state& w, lane_mask mask,
 /// As shared_access, of a warp of another block: at offsets in `block`'s shared memory. `words` are the operands of
 /// lane_store_data (LDGSTS: the bytes copied), and become the loaded bytes, or the values before an atomic.
 void remote_shared_access(const isa::instruction& i, const block_context& block, lane_mask mask,
-                          const std::uint64_t addresses[warp_size], std::uint32_t words[4][warp_size],
+                          const std::uint64_t addresses[warp_size], std::uint32_t (*words)[warp_size],
                           unsigned& bad_lane);
 
 /// LDGSTS: offsets in the block's shared memory to which the lanes of `mask` copy. Throws as shared_access does.

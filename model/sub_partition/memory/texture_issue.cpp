@@ -79,7 +79,7 @@ lsu_transaction& memory_issue::texel_access(const warp_slot& w, memory_operation
   t.differing_bits = lsu_transaction::not_known;
   t.shared_addresses = nullptr;
   std::memcpy(t.own_addresses, a.addresses[k], sizeof t.own_addresses);
-  if (t.kind == lsu_kind::store) std::memcpy(t.words, a.words[0], sizeof t.words);
+  if (t.kind == lsu_kind::store) std::memcpy(t.words, a.words[0], sizeof a.words[0]);
   return t;
 }
 

@@ -72,6 +72,42 @@ TEST_F(l2_slice_test, atomics_keep_the_unit_for_their_occupancy_not_for_their_la
   b.check_done();
 }
 
+TEST_F(l2_slice_test, atomics_of_16_bytes_exchange_all_of_them_in_order) {
+  bench b;
+  std::vector<std::uint64_t> old;
+  b.sm.on_response = [&](line_payload& p) {
+    const atomic_request& a = *p.request.atomic;
+    for (unsigned i = 0; i < a.count; ++i) old.insert(old.end(), {a.result[i], a.result_high[i]});
+  };
+  const auto send = [&](isa::atomic_op op, cycle_t at) {
+    line_payload& p = b.sm.fresh(0);
+    p.make_atomic(0x400);
+    atomic_request& a = *p.request.atomic;
+    a.operation = static_cast<std::uint8_t>(op);
+    a.type = static_cast<std::uint8_t>(isa::dtype::b128);
+    a.returns = a.wide = true;
+    a.count = 4;
+    for (unsigned i = 0; i < a.count; ++i) {
+      a.lane[i] = static_cast<std::uint8_t>(i);
+      a.offset[i] = 16;
+      // cas: compares with what the lane before has left, but the third one with another upper half
+      a.operand[i] = op == isa::atomic_op::exch ? i + 1 : i + 4;
+      a.operand_high[i] = op == isa::atomic_op::exch ? i + 11 : i + 14 + (i == 2);
+      a.swap[i] = i + 5;
+      a.swap_high[i] = i + 15;
+    }
+    b.sm.send(p, at);
+  };
+  send(isa::atomic_op::exch, 1);
+  send(isa::atomic_op::cas, 200);
+  b.run(500);
+  EXPECT_EQ(old, (std::vector<std::uint64_t>{0, 0, 1, 11, 2, 12, 3, 13, 4, 14, 5, 15, 6, 16, 6, 16}));
+  EXPECT_EQ(b.slice.counters().find(0)->atomic_changes, 6u);
+  const std::vector<std::uint8_t> bytes = b.debug_read(0x400, 48);
+  for (unsigned k = 0; k < 48; ++k) EXPECT_EQ(bytes[k], k == 16 ? 6 : k == 24 ? 16 : 0) << k;
+  b.check_done();
+}
+
 TEST_F(l2_slice_test, atomic_on_a_missing_sector_waits_for_it) {
   bench b;
   b.memory.bytes[0x400] = 41;

@@ -291,7 +291,7 @@ class ptx_machine {
 
   void memory(const isa::instruction& i, warp& w, simt::lane_mask mask, const isa::program& p) {
     std::uint64_t addresses[32];
-    std::uint32_t words[4][32] = {};
+    std::uint32_t words[simt::operand_words][32] = {};
     const unsigned bytes = simt::access_bytes(i);
     simt::lane_addresses(i, w.state, mask, addresses);
     if (i.op != isa::opcode::ld) simt::lane_store_data(i, w.state, words);
@@ -308,6 +308,14 @@ class ptx_machine {
       }
       for (unsigned k = 0; k < 4; ++k) loaded[k][lane] = cell[k];
       if (i.op == isa::opcode::ld) continue;
+      if (bytes == 16) {
+        const auto op = static_cast<isa::atomic_op>(i.sub);
+        const simt::wide_cell after =
+            simt::atomic_result(op, simt::cell_operand(loaded, 0, lane), simt::cell_operand(words, 0, lane),
+                                op == isa::atomic_op::cas ? simt::cell_operand(words, 4, lane) : simt::wide_cell{});
+        std::memcpy(at, &after, sizeof after);
+        continue;
+      }
       const unsigned wide = bytes == 8 ? 2 : 1;
       const auto value = [&](unsigned k) {
         return words[k][lane] | (wide == 2 ? std::uint64_t{words[k + 1][lane]} << 32 : 0);

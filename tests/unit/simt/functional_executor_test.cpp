@@ -306,5 +306,36 @@ TEST_F(functional_executor_test, bulk_copies_and_mbarriers) {
   EXPECT_NE(run(request(ptx, "never", 1, 64), true).find("deadlock"), std::string::npos);
 }
 
+// Each cell is a count, and what follows from it.
+TEST_F(functional_executor_test, atomics_of_16_bytes) {
+  using quads = std::vector<std::array<std::uint64_t, 2>>;
+  constexpr std::uint64_t factor = 0x9e3779b97f4a7c15u;
+  std::ifstream in(HEDDLE_SOURCE "/tests/system/atomics/wide_atomics.ptx");
+  const std::string ptx{std::istreambuf_iterator<char>(in), {}};
+  const u32 blocks = 4, threads = 64, size = 8, rounds = 3;
+  for (const char* kernel : {"count_global", "count_shared", "count_cluster", "count_generic", "exchange_global"}) {
+    make("h100");
+    launch_request r = request(ptx, kernel, blocks, threads);
+    if (kernel == std::string("count_cluster")) r.cluster = {{2, 1, 1}};
+    r.dynamic_shared_bytes = size * 16;
+    const bool exchanges = kernel == std::string("exchange_global");
+    quads cells(size + blocks * threads);
+    for (u32 k = 0; exchanges && k < size; ++k) cells[k] = {k, k * factor};
+    const std::uint64_t at = buffer(cells), torn = buffer(std::vector<u32>(1));
+    r.argument(at).argument(torn).argument(size).argument(rounds);
+    ASSERT_EQ(run(r, true), "") << kernel;
+    EXPECT_EQ(read<u32>(torn, 1)[0], 0u);
+    quads found = read<std::array<std::uint64_t, 2>>(at, cells.size());
+    std::uint64_t sum = 0;
+    std::sort(found.begin(), found.end());
+    for (std::size_t k = 0; k < found.size(); ++k) {
+      EXPECT_EQ(found[k][1], found[k][0] * factor) << kernel;
+      if (exchanges) EXPECT_EQ(found[k][0], k);
+      else sum += found[k][0];
+    }
+    if (!exchanges) EXPECT_EQ(sum, std::uint64_t{blocks} * threads * rounds) << kernel;
+  }
+}
+
 }  // namespace functional_executor_test
 }  // namespace heddle

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Shared memory, constant loads, write-back, atomics, shuffles and votes.
+#include <algorithm>
 #include <cstring>
 
 #include "heddle/config/error.h"
@@ -209,6 +210,40 @@ TEST(simt_memory, shared_atomics_serve_lanes_in_order) {
   EXPECT_EQ(words[1][7], 5u);
   EXPECT_EQ(words[2][7], 7u);
   EXPECT_EQ(words[3][7], 5u);
+}
+
+TEST(simt_memory, shared_atomics_of_16_bytes_compare_and_swap_all_of_them) {
+  const auto set = [](test_warp& w, unsigned first, unsigned lane, std::uint32_t n) {
+    for (unsigned k = 0; k < 4; ++k) w.reg(first + k, lane) = n == 0 ? 0 : n * 16 + k;
+  };
+  test_warp w;
+  auto cas = shared(opcode::atom, dtype::b128, 4);
+  cas.sub = static_cast<std::uint8_t>(atomic_op::cas);
+  for (unsigned l = 0; l < warp_size; ++l) {
+    w.reg(1, l) = 128;
+    set(w, 8, l, l);  // what the lane before has left
+    set(w, 12, l, l + 1);
+    if (l >= 20) w.reg(8 + l % 4, l) ^= 1;  // another value, in one word of four
+  }
+  ASSERT_EQ(access_bytes(cas), 16u);
+  w.run(cas);
+  const auto found = [&](unsigned l, unsigned k) { return w.reg(4 + k, l); };
+  for (unsigned l = 0; l < warp_size; ++l)
+    for (unsigned k = 0; k < 4; ++k) EXPECT_EQ(found(l, k), l == 0 ? 0 : std::min(l, 20u) * 16 + k) << l;
+  std::uint32_t words[operand_words][warp_size];
+  lane_store_data(cas, w.state, words);
+  for (unsigned k = 0; k < 8; ++k) EXPECT_EQ(words[k][7], (k < 4 ? 7u : 8u) * 16 + k % 4);
+  auto exch = shared(opcode::atom, dtype::b128, 4);
+  exch.sub = static_cast<std::uint8_t>(atomic_op::exch);
+  for (unsigned l = 0; l < warp_size; ++l) set(w, 8, l, 100 + l);
+  w.run(exch, 0xf0);
+  for (unsigned k = 0; k < 4; ++k) {
+    EXPECT_EQ(found(4, k), 20 * 16 + k);
+    EXPECT_EQ(found(7, k), 106 * 16 + k);
+    std::uint32_t cell = 0;
+    std::memcpy(&cell, w.shared.data() + 128 + 4 * k, 4);
+    EXPECT_EQ(cell, 107 * 16 + k);
+  }
 }
 
 TEST(simt_memory, shuffles_follow_the_ptx_definition) {

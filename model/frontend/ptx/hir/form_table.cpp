@@ -219,8 +219,8 @@ const std::vector<form_row>& form_table() {
       {"applypriority", "?global L2::evict_normal", "[] #"},
       {"discard", "?global L2", "[] #"},
       // Atomic operations.
-      {"atom", ATOM_ORDER ATOMIC "exch .b32|b64", "=t_ [] t b64^"},
-      {"atom", ATOM_ORDER " ?" SCOPES " ?global|" SHARED " cas .b16|b32|b64", "=t_ [] t t"},
+      {"atom", ATOM_ORDER ATOMIC "exch .b32|b64|b128", "=t_ [] t b64^"},
+      {"atom", ATOM_ORDER " ?" SCOPES " ?global|" SHARED " cas .b16|b32|b64|b128", "=t_ [] t t"},
       ATOMIC_FORMS("atom", ATOM_ORDER, "=t_ ", "={t}_ "),
       ATOMIC_FORMS("red", RED_ORDER, "", ""),
       {"red", ASYNC_RED "inc|dec .u32", "[] t []"},

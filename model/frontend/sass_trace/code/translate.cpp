@@ -51,7 +51,7 @@ unsigned access_bytes(const modifiers& m, const isa::instruction& i, unsigned tr
   if (bytes == 0 && (traced == 1 || traced == 2 || traced == 4 || traced == 8 || traced == 16)) bytes = traced;
   if (bytes == 0) bytes = 4;
   const bool atomic = isa::is_atomic(i.op);
-  return atomic ? std::clamp(bytes, 4u, 8u) : bytes;
+  return atomic ? std::max(bytes, 4u) : bytes;
 }
 
 isa::dtype type_of(unsigned bytes, bool is_signed) {

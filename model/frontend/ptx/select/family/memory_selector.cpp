@@ -162,12 +162,19 @@ void memory_selector::check_vector_atomic(isa::atomic_op kind) const {
   if (kind != op::add && (t == dtype::f32 || (kind != op::min && kind != op::max))) in_.unsupported();
 }
 
+/// Only exchanges have 16 bytes.
+void memory_selector::check_wide_atomic(isa::atomic_op kind) const {
+  chip_.require_capability(9);
+  if (kind != isa::atomic_op::exch && kind != isa::atomic_op::cas) in_.unsupported();
+}
+
 void memory_selector::atomic() {
   const dtype t = in_.now().m.type;
   const unsigned size = isa::size_of(t);
   const bool reduction = in_.now().op == ptx_op::red;
   const auto kind = static_cast<isa::atomic_op>(in_.now().m.sub);
-  if (size < 2 || size > 8 || in_.now().m.types != 1) in_.unsupported();
+  if (size < 2 || in_.now().m.types != 1) in_.unsupported();
+  if (size > 8) check_wide_atomic(kind);
   if (in_.now().m.space == state_space::local || in_.now().m.space == state_space::constant ||
       in_.now().m.space == state_space::param)
     in_.unsupported();

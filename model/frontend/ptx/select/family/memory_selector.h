@@ -30,6 +30,7 @@ class memory_selector {
   void memory_address(machine_instruction& i, const value& base);
   void bulk_copy();
   void check_vector_atomic(isa::atomic_op kind) const;
+  void check_wide_atomic(isa::atomic_op kind) const;
   void order_before(const modifiers& m);
   void order_after(const modifiers& m);
 
