@@ -156,7 +156,8 @@ constexpr std::uint32_t no_target = 0xffffffffu;
 /// hset2    per half 1.0 or (`wide`) 0xffff, otherwise 0
 /// ld st    space, address a (+ offset), value dst or b; type gives the bytes moved per lane (b64, b128: pairs, quads;
 ///          32-bit vectors are one access of b64 or b128; f32, f64 and integers alike) and the extension of 8- and
-///          16-bit values to 32 bits. a.count 1: 32-bit address, sum modulo 2^32 (shared, local); 2: 64-bit (global,
+///          16-bit values to 32 bits. src[3]: upper word of a cache policy (isa/cache_policy.h), also of ldgsts, atom
+///          and red, or none. a.count 1: 32-bit address, sum modulo 2^32 (shared, local); 2: 64-bit (global,
 ///          generic). a = rz: absolute.
 /// ldgsts   copies the bytes of type from global memory at address a + offset to shared memory at address b + c
 ///          (immediate or none), or zeros where psrc[0] is false: the warp goes on, and depbar waits for it
@@ -168,11 +169,11 @@ constexpr std::uint32_t no_target = 0xffffffffu;
 ///          lanes wait until it does, for a limited time: of c nanoseconds (none: the machine's)
 /// ublkcp ublkred ublkpf   each lane gives the TMA unit a copy, a reduction, a prefetch of contiguous bytes: a = global
 ///          address (pair), b = quad: shared address, bytes, address of the mbarrier (sub cluster: of the source),
-///          blocks of the cluster (a mask; 0: the one that the address names). ublkcp: sub = bulk_direction; ublkred:
-///          sub = atomic_op, type
+///          blocks of the cluster (a mask; 0: the one that the address names), c = upper word of a cache policy or
+///          none. ublkcp: sub = bulk_direction; ublkred: sub = atomic_op, type
 /// utmaldg utmastg utmaredg utmapf   the same of a box of a tensor: a = generic address of its map, b as before
-///          (bytes unused), c = quad of coordinates 0 to 3, src[3] = quad: coordinate 4, offsets 0 to 2 (im2col); sub =
-///          dimensions, + 8: im2col; utmaredg: offset = atomic_op
+///          (bytes: the policy), c = quad of coordinates 0 to 3, src[3] = quad: coordinate 4, offsets 0 to 2 (im2col);
+///          sub = dimensions, + 8: im2col; utmaredg: offset = atomic_op
 /// utmacmdflush   the warp's bulk copies to global memory since the last one are a group
 /// ldc      d = constant bank `sub`[a + offset], a has 32 bits; type as ld
 /// atom red sub = atomic_op, type; address a + offset, b operand (cas: b = compare, c = new); f32 denormals are kept.
@@ -256,6 +257,8 @@ struct instruction {
   std::uint32_t column = 0;
 
   [[nodiscard]] bool guarded() const { return guard.reg != pt || guard.negate; }
+  /// True if the last operand of an access to memory is a cache policy.
+  [[nodiscard]] bool has_policy() const { return src[3].kind != operand_kind::none && names_address(op); }
   /// True if a bra is a call.
   [[nodiscard]] bool calls() const { return reconverge != no_target && !guarded(); }
 };

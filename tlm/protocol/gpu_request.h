@@ -58,6 +58,7 @@ struct gpu_request : tlm::tlm_extension<gpu_request> {
   std::uint8_t sectors = 0;          // bit s: sector s of the 128-byte line is requested (loads) or written (stores)
   bool parts = false;                // of a store: some sector is written in part
   l2_outcome l2;                     // zeros: the memory side does not tell
+  std::uint32_t policy = 0;          // of the L2's replacement (isa/cache_policy.h); 0: none
   std::uint32_t launch = 0;          // launch_context::launch_id
   std::uint64_t token = 0;           // for the initiator's use
   atomic_request* atomic = nullptr;  // owned by the payload

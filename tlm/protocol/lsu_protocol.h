@@ -93,6 +93,7 @@ struct alignas(64) lsu_transaction {  // two cache lines precede the addresses a
   alignas(64) std::uint64_t own_addresses[32];  // undefined for lanes in no mask
   /// By lane: store or atomic operands, or the loaded bytes (little endian); else undefined.
   std::uint32_t words[most_rows][32];
+  std::uint32_t policy = 0;  // of the L2's replacement, if the instruction has one or is a bulk copy; else undefined
   unsigned fault_lane = 0;
   std::string fault;  // phase fault: "illegal address 0x… (lane n)"; else undefined
 };

@@ -39,7 +39,7 @@ void line_payload::exchange(state_image& image) {
 void line_payload::exchange_request(state_image& image) {
   gpu_request& r = request;
   image(r.what, r.sm, r.warp, r.cache, r.system, r.sectors, r.parts, r.l2.hits, r.l2.misses, r.l2.fetched, r.launch,
-        r.token);
+        r.token, r.policy);
   image(route.owner);
   if (route.owner != nullptr) image(route.sm, route.slice, route.number);
   bool is_atomic = r.atomic != nullptr;

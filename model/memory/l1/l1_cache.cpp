@@ -282,6 +282,9 @@ line_payload& l1_cache::make_request(const l1_access& access, gpu_request::kind 
   p.request.warp = t.warp;
   p.request.cache = static_cast<std::uint8_t>(t.instruction != nullptr ? t.instruction->cache : isa::cache_op::ca);
   p.request.system = t.instruction != nullptr && t.instruction->system && !t.local;
+  const bool has_policy =
+      access.origin == l1_origin::bulk || (t.instruction != nullptr && t.instruction->has_policy() && !t.local);
+  p.request.policy = has_policy ? t.policy : 0;
   return p;
 }
 

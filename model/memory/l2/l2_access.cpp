@@ -37,6 +37,19 @@ void forget_clean(line_store::state& s, const byte_mask& wanted) {
   s.valid = s.valid & (s.dirty | ~byte_mask::sectors(wanted.touched_sectors()));
 }
 
+// The eviction that a cache policy says for a line.
+isa::eviction eviction_by(std::uint32_t policy, std::uint64_t line) {
+  namespace field = isa::cache_policy;
+  const auto primary = static_cast<isa::eviction>(policy >> field::primary_at & 3);
+  const auto other = (policy >> field::secondary_at & 1) != 0 ? isa::eviction::first : isa::eviction::unchanged;
+  const std::uint32_t mode = policy >> field::mode_at & 3, amount = policy >> field::amount_at & 15;
+  if (mode == field::fraction) return golden_hash(line) >> 60 <= amount ? primary : other;
+  if (mode != field::range) return isa::eviction::unchanged;
+  const std::uint64_t block = line * line_bytes >> (field::least_block_bits + amount);
+  const std::uint64_t place = (block - (policy >> field::start_at)) & field::block_mask;
+  return place < (policy >> field::count_at & field::block_mask) ? primary : other;
+}
+
 // Adds the bytes of an atomic's cells to `bytes`; false if the atomic is malformed.
 bool cells_of(const atomic_request& a, byte_mask& bytes) {
   const unsigned size = isa::size_of(static_cast<isa::dtype>(a.type));
@@ -261,6 +274,7 @@ void l2_slice::wake_waiters(std::uint32_t miss, cycle_t now) {
 
 void l2_slice::serve(tlm::tlm_generic_payload& p, const demand& d, std::uint32_t slot, cycle_t now) {
   use_line(slot);
+  if (d.request != nullptr && __builtin_expect(d.request->policy != 0, 0)) prioritise(d, slot);
   if (d.write || d.atomic != nullptr) occupy_array(d.bytes.touched_sectors(), now);
   if (!d.write && is_distant(d)) move_distant(false, d.line_address, d.bytes, slot);
   if (d.atomic != nullptr) {
@@ -288,6 +302,11 @@ void l2_slice::serve(tlm::tlm_generic_payload& p, const demand& d, std::uint32_t
   p.set_response_status(tlm::TLM_OK_RESPONSE);
   if (far_latency_ != 0 && crosses(d, slot)) far_.push({&p, now + far_latency_});
   else hot_.port.answer(p);
+}
+
+// What an access leaves of the order in which lines are replaced, by its cache policy.
+void l2_slice::prioritise(const demand& d, std::uint32_t slot) {
+  hot_.lines.set_eviction(slot, eviction_by(d.request->policy, d.line_address / line_bytes));
 }
 
 // Counts what the other partition has: it keeps what its SMs read until an SM writes it.

@@ -198,6 +198,7 @@ class l2_slice : public l2_cache, public clocked, private at_target_unit {
     touched_count_ += touched_[slot] == 0;
     touched_[slot] = 1;
   }
+  void prioritise(const demand& d, std::uint32_t slot);
   void drop(std::uint32_t slot);
   void fence(tlm::tlm_generic_payload& p);
   struct open_fence;

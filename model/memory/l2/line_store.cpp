@@ -29,6 +29,7 @@ std::uint64_t line_store::empty_all() {
   std::fill(tags_.begin(), tags_.end(), empty);
   std::fill(marks_.begin(), marks_.end(), mark_group{});
   std::fill(states_.begin(), states_.end(), state{});
+  evictions_ = nullptr;
   for (unsigned s = 0; s < sets_; ++s)
     std::iota(order_.begin() + s * ways_, order_.begin() + (s + 1) * ways_, std::uint16_t{0});
   return lines;
@@ -36,6 +37,7 @@ std::uint64_t line_store::empty_all() {
 
 std::uint32_t line_store::victim(std::uint64_t line) {
   const std::uint32_t base = set_of(line) * ways_;
+  if (__builtin_expect(evictions_ != nullptr, 0)) return victim_by_eviction(base);
   if (!policy_.in_order()) {
     const unsigned way = policy_.choose(
         ways_, [&](unsigned w) { return tags_[base + w] == empty; },
@@ -47,9 +49,39 @@ std::uint32_t line_store::victim(std::uint64_t line) {
   return none;
 }
 
+// An empty slot, else the policy's choice among the lines to be replaced first, else among the others.
+std::uint32_t line_store::victim_by_eviction(std::uint32_t base) {
+  using isa::eviction;
+  for (unsigned w = 0; w < ways_; ++w)
+    if (tags_[base + w] == empty && states_[base + w].mshr == none) return base + w;
+  for (const eviction e : {eviction::first, eviction::normal, eviction::last}) {
+    const auto open = [&](std::uint32_t slot) { return states_[slot].mshr == none && evictions_[slot] == e; };
+    if (policy_.in_order()) {
+      for (unsigned k = 0; k < ways_; ++k)
+        if (open(base + order_[base + k])) return base + order_[base + k];
+      continue;
+    }
+    const unsigned way = policy_.choose(
+        ways_, [](unsigned) { return false; }, [&](unsigned w) { return open(base + w); });
+    if (way != ways_) return base + way;
+  }
+  return none;
+}
+
+void line_store::set_eviction(std::uint32_t slot, isa::eviction e) {
+  using isa::eviction;
+  if (e == eviction::unchanged || (e == eviction::normal && evictions_ == nullptr)) return;
+  if (evictions_ == nullptr) {
+    evictions_ = std::make_unique<eviction[]>(slots());
+    std::fill_n(evictions_.get(), slots(), eviction::normal);
+  }
+  evictions_[slot] = e;
+}
+
 void line_store::install(std::uint32_t slot, std::uint64_t line) {
   tags_[slot] = line;
   states_[slot] = state{};
+  if (evictions_ != nullptr) evictions_[slot] = isa::eviction::normal;
   set_mark(slot);
   renew(slot);
 }
@@ -77,9 +109,16 @@ void line_store::exchange(state_image& image) {
   if (image.reading()) empty_all();
   image(policy_);
   image.each(order_);
+  bool has_evictions = evictions_ != nullptr;
+  image(has_evictions);
   for (std::uint32_t slot = 0; slot < slots(); ++slot) {
     bool here = occupied(slot);
     image(here);
+    if (here && has_evictions) {
+      isa::eviction e = image.reading() ? isa::eviction::normal : evictions_[slot];
+      image(e);
+      if (image.reading()) set_eviction(slot, e);
+    }
     if (here) exchange_line(image, slot);
   }
 }

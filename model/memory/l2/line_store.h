@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "heddle/hash/splitmix64.h"
+#include "heddle/isa/cache_policy.h"
 #include "heddle/memory/common/byte_mask.h"
 #include "heddle/memory/common/replacement.h"
 #include "heddle/memory/common/untouched_bytes.h"
@@ -65,6 +66,9 @@ class line_store {
     if (policy_.renews()) renew(slot);
   }
 
+  /// The slot's line is replaced before or after others from now on.
+  void set_eviction(std::uint32_t slot, isa::eviction e);
+
   [[nodiscard]] bool occupied(std::uint32_t slot) const { return tags_[slot] != empty; }
   [[nodiscard]] std::uint64_t line_of(std::uint32_t slot) const { return tags_[slot]; }
   state& at(std::uint32_t slot) { return states_[slot]; }
@@ -94,11 +98,13 @@ class line_store {
   typedef std::uint16_t mark_group __attribute__((vector_size(2 * group_ways)));
   static std::uint16_t mark_of(std::uint64_t line) { return static_cast<std::uint16_t>(golden_hash(line) >> 48); }
   void renew(std::uint32_t slot);
+  [[nodiscard]] std::uint32_t victim_by_eviction(std::uint32_t base);
   void set_mark(std::uint32_t slot);
   void exchange_line(state_image& image, std::uint32_t slot);
   unsigned groups_;  // per set
   std::vector<mark_group> marks_;
-  std::vector<std::uint16_t> order_;  // by set: its ways, in replacement order
+  std::vector<std::uint16_t> order_;            // by set: its ways, in replacement order
+  std::unique_ptr<isa::eviction[]> evictions_;  // by slot: normal, first or last; null: all are normal
   std::vector<state> states_;
   std::unique_ptr<std::uint8_t[], release_pages> bytes_;  // never read before it is written
 };

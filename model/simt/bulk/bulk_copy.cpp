@@ -98,11 +98,13 @@ bulk_request request_of(const isa::instruction& i, const warp_state& w, unsigned
   r.type = i.type;
   r.global = lane_value(i.src[0], w, lane);
   r.shared = word_of(i.src[1], w, lane, 0);
-  r.bytes = word_of(i.src[1], w, lane, 1);
+  const std::uint32_t second = word_of(i.src[1], w, lane, 1);
+  (r.tensor ? r.policy : r.bytes) = second;
   r.barrier = word_of(i.src[1], w, lane, 2);
   const std::uint32_t last = word_of(i.src[1], w, lane, 3);
   if (r.kind == bulk_kind::cluster) r.source = last;
   else r.blocks = static_cast<std::uint16_t>(last);
+  if (!r.tensor && i.src[2].kind != isa::operand_kind::none) r.policy = word_of(i.src[2], w, lane, 0);
   if (!r.tensor) return r;
   for (unsigned d = 0; d < r.dimensions; ++d)
     r.at[d] = static_cast<std::int32_t>(d < 4 ? word_of(i.src[2], w, lane, d) : word_of(i.src[3], w, lane, 0));

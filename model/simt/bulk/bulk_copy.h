@@ -28,6 +28,7 @@ struct bulk_request {
   std::uint32_t source = 0;   // cluster: from where the bytes are copied to `shared`
   std::uint32_t bytes = 0;    // of contiguous ones
   std::uint32_t barrier = 0;  // address of the mbarrier: load, cluster
+  std::uint32_t policy = 0;   // of the L2's replacement (isa/cache_policy.h)
   std::uint16_t blocks = 0;   // of the cluster to which a load goes, bit by rank; 0: the one that `shared` names
   std::array<std::int32_t, isa::tensor_dimensions> at{};  // the box's first element
   std::array<std::uint16_t, 3> offsets{};                 // im2col
@@ -38,7 +39,7 @@ struct bulk_request {
   template <class Image>
   void exchange(Image& image) {
     image(kind, tensor, im2col, reduces, dimensions, op, type, global, shared, source, bytes, barrier, blocks, at,
-          offsets);
+          offsets, policy);
   }
 };
 

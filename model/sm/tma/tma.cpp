@@ -130,6 +130,7 @@ void tma::fetch_map(bulk_command& c, cycle_t cycle) {
   while (walk.next(p)) {
     request& r = make_request(c, p, lsu_kind::load);
     r.of_map = true;
+    r.transaction.policy = 0;
     r.due = cycle;
     staged_.push_front(&r);
     ++in_flight_;
@@ -148,6 +149,7 @@ tma::request& tma::make_request(bulk_command& c, const simt::bulk_segment& p, ls
   t.launch = c.launch;
   t.instruction = kind == lsu_kind::reduction ? &c.atomic : nullptr;
   t.traffic = c.traffic;
+  t.policy = c.request.policy;
   t.kind = kind;
   t.warp = static_cast<std::uint16_t>(c.warp);
   t.bytes_per_lane = p.unit;

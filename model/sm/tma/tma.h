@@ -99,7 +99,7 @@ class tma : public sc_core::sc_module, public clocked {
 
     void exchange(state_image& image) {
       l1_access::exchange(image);
-      image(command, segment, of_map, due, transaction);
+      image(command, segment, of_map, due, transaction, transaction.policy);
     }
   };
   struct completion {

@@ -61,6 +61,7 @@ void memory_operation::exchange(state_image& image) {
   }
   if (!image.reading()) clear_operands(first);
   image(first);
+  if (first.decoded->instruction->has_policy()) image(first.policy);
   if (first.local) image(local_mask);
   if (first.sole) return;
   image(consists_of);
@@ -121,7 +122,10 @@ void memory_operation_pool::make_all(const std::vector<std::uint8_t>& operations
 
 void memory_operation_pool::exchange_contents(state_image& image) {
   each_in_use([&image](memory_operation& o) { image(o); });
-  each_further_in_use([&image](lsu_transaction& t) { image(t); });
+  each_further_in_use([&image](lsu_transaction& t) {
+    image(t);
+    if (t.instruction->has_policy()) image(t.policy);
+  });
 }
 
 }  // namespace heddle

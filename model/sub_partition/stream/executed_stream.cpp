@@ -109,6 +109,10 @@ bool executed_stream::addresses(unsigned slot, simt::lane_mask mask, lsu_transac
   const warp_slot& w = s_.warps[slot];
   const isa::instruction& i = *t.instruction;
   simt::lane_addresses(i, w.state, mask, t.own_addresses);
+  if (__builtin_expect(i.has_policy(), 0)) {
+    const auto first = static_cast<unsigned>(__builtin_ctz(mask));
+    t.policy = static_cast<std::uint32_t>(simt::lane_value(i.src[3], w.state, first));
+  }
   if (t.kind != lsu_kind::constant_load) return true;
   // All lanes must read within their constant bank; the first lane that does not is reported.
   const std::uint64_t bytes = t.launch->banks[i.sub].size();

@@ -86,7 +86,8 @@ class instruction_stream {
   [[nodiscard]] virtual bool lanes_go_on(const warp_slot& w) const = 0;
 
   // Memory
-  /// Sets the addresses of the access; returns false after a fault.
+  /// Sets the addresses of the access, and its cache policy if the instruction has one: that of the first lane.
+  /// Recordings have none. Returns false after a fault.
   virtual bool addresses(unsigned slot, simt::lane_mask mask, lsu_transaction& t) const = 0;
   /// Performs the accesses to shared memory; returns false after a fault.
   virtual bool access_shared(unsigned slot, lsu_transaction& t) const = 0;

@@ -95,4 +95,4 @@ HEDDLE_BOTH(cudaStreamSetAttribute, cudaStreamSetAttribute_ptsz, (stream_t s, in
             return noted(set(stream_number(s, per_thread), a, v));)
 HEDDLE_BOTH(cudaStreamCopyAttributes, cudaStreamCopyAttributes_ptsz, (stream_t to, stream_t from),
             return noted(copy_all(stream_number(to, per_thread), stream_number(from, per_thread)));)
-HEDDLE_CUDA error_t cudaCtxResetPersistingL2Cache() { return noted(error::none); }  // no line persists
+HEDDLE_CUDA error_t cudaCtxResetPersistingL2Cache() { return noted(error::none); }  // no effect

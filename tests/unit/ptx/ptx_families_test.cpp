@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Instruction families of docs/isa/ptx_parallel.md that operate across lanes or address spaces: PTX on one warp against
-// plain C++.
+// Instruction families of docs/isa/ptx_parallel.md that operate across lanes or address spaces, and cache policies: PTX
+// on one warp against plain C++.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <numeric>
 
@@ -127,6 +128,39 @@ TEST(generic_constants, are_reached_through_pointers_in_memory) {
       "selp.u32 %y, 2, 0, %q; @%r add.u32 %y, %y, 1; mov.b64 %o, {%x, %y};",
       tables);
   expect_lanes(text, lanes(), [](unsigned) { return u64{6} | u64{2} << 32; });
+}
+
+TEST(cache_policies, of_fractions_are_those_of_the_chips) {
+  const auto expect = [](const std::string& code, u64 policy) {
+    expect_lanes(kernel(code), lanes(), [policy](unsigned) { return policy; });
+  };
+  expect("createpolicy.fractional.L2::evict_first.b64 %o, 1.0;", 0x12f0000000000000);  // as in CUTLASS
+  expect("createpolicy.fractional.L2::evict_last.b64 %o;", 0x14f0000000000000);
+  expect("createpolicy.fractional.L2::evict_normal.b64 %o;", 0x16f0000000000000);
+  expect("createpolicy.fractional.L2::evict_last.L2::evict_first.b64 %o, 0.5;", 0x1570000000000000);
+  expect("createpolicy.fractional.L2::evict_unchanged.L2::evict_first.b64 %o, 0.51;", 0x1180000000000000);
+  expect("mov.u64 %w0, 0x12f0000000000000; createpolicy.cvt.L2.b64 %o, %w0;", 0x12f0000000000000);
+  expect_lanes(kernel("cvt.rn.f32.u32 %f0, %l; mul.f32 %f0, %f0, 0f3D800000;"
+                      "createpolicy.fractional.L2::evict_last.b64 %o, %f0;"),
+               lanes(), [](unsigned l) { return 0x1400000000000000 | u64{std::clamp(l, 1u, 16u) - 1} << 52; });
+}
+
+TEST(cache_policies, of_ranges_name_the_blocks_of_the_first_bytes) {
+  inputs in = lanes();
+  for (unsigned l = 0; l < 32; ++l) {
+    in[l][1] = l < 2 ? l : in[l][1] >> (l % 24);  // bytes in all
+    in[l][2] = in[l][1] == 0 ? 0 : in[l][2] % (in[l][1] + u64{1});
+  }
+  expect_lanes(kernel("cvt.u64.u32 %w0, %a; mul.wide.u32 %w1, %a, 4097; add.u64 %w0, %w0, %w1;"
+                      "createpolicy.range.global.L2::evict_last.L2::evict_first.b64 %o, [%w0+32], %c, %b;"),
+               in, [&](unsigned l) {
+                 const u64 begin = u64{in[l][0]} * 4098 + 32, primary = in[l][2];
+                 u64 size = 0;  // the least of whose blocks 64 hold all bytes
+                 while (in[l][1] == 0 ? size < 14 : (u64{4096} << size) * 64 < in[l][1]) ++size;
+                 const u64 block = u64{4096} << size;
+                 const u64 count = (begin + primary + block - 1) / block - begin / block;
+                 return 0x1d00000000000000 | size << 52 | begin / block % 128 << 44 | std::min<u64>(count, 127) << 37;
+               });
 }
 
 TEST(refused, below_the_capability_that_has_it) {

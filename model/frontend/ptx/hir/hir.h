@@ -13,6 +13,7 @@
 #include "heddle/frontend/ptx/hir/warpgroup_form.h"
 #include "heddle/frontend/ptx/syntax/ast.h"
 #include "heddle/frontend/ptx/syntax/ptx_op.h"
+#include "heddle/isa/cache_policy.h"
 #include "heddle/isa/instruction.h"
 #include "heddle/isa/program.h"
 
@@ -86,8 +87,11 @@ struct modifiers {
   order_kind order = order_kind::weak;
   unsigned scope = 1;  // 0 cta, 1 gpu, 2 sys
   bool left = false, wrap = false, shift_amount = false, uniform = false;
-  bool xorsign = false;    // min, max: of the magnitudes, with the sign of the product
-  bool hinted = false;     // .L2::cache_hint: a cache policy is the last operand
+  bool xorsign = false;  // min, max: of the magnitudes, with the sign of the product
+  bool hinted = false;   // .L2::cache_hint: a cache policy is the last operand
+  // .L2::evict_first and relatives. createpolicy may have two: of its part of the addresses, and of the others.
+  isa::eviction evict = isa::eviction::unchanged, evict_rest = isa::eviction::unchanged;
+  unsigned evictions = 0;  // that were given
   bool any_block = false;  // .shared::cluster: shared memory of any block of the cluster
   bool of_views = false;   // fence: between the ways to one memory (proxies), or of new barriers
   bool masked = false;     // pmevent.mask

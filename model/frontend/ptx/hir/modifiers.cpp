@@ -77,10 +77,23 @@ bool space_word(const std::string& w, std::uint32_t groups, modifiers& m) {
   return true;
 }
 
-/// Hints for the L2, which have no effect.
+bool eviction_word(const std::string& w, modifiers& m) {
+  using isa::eviction;
+  static const std::unordered_map<std::string, eviction> table = {{"L2::evict_unchanged", eviction::unchanged},
+                                                                  {"L2::evict_first", eviction::first},
+                                                                  {"L2::evict_last", eviction::last},
+                                                                  {"L2::evict_normal", eviction::normal}};
+  const auto it = table.find(w);
+  if (it == table.end()) return false;
+  (m.evictions++ == 0 ? m.evict : m.evict_rest) = it->second;
+  return true;
+}
+
+/// Hints for the L2. Sizes of prefetches have no effect.
 bool hint_word(const std::string& w, modifiers& m) {
   if (w.rfind("L2::", 0) != 0) return false;
   if (w == "L2::cache_hint") m.hinted = true;
+  eviction_word(w, m);
   return true;
 }
 
@@ -96,7 +109,7 @@ bool cache_word(const std::string& w, std::uint32_t groups, modifiers& m) {
     m.cache = it->second;
     return true;
   }
-  // Cache hints affect only replacement; the model's replacement policy is set by the configuration.
+  // Hints for the L1 affect only its replacement, which the configuration sets.
   return w.rfind("L1::", 0) == 0 || hint_word(w, m) || w == "unified";
 }
 
@@ -254,7 +267,7 @@ bool own_word(const std::string& w, ptx_op op, modifiers& m) {
       return w == "tile" || w == "b1024" || w == "cp_fenceproxy" || w == "tensormap::generic" || w == "aligned";
     case ptx_op::griddepcontrol: return choose(w, std::array<const char*, 2>{"wait", "launch_dependents"}, m.sub);
     case ptx_op::createpolicy:
-      return w == "fractional" || w == "range" || w == "global" || w == "cvt" || w.rfind("L2", 0) == 0;
+      return eviction_word(w, m) || w == "fractional" || w == "range" || w == "global" || w == "cvt" || w == "L2";
     case ptx_op::vabsdiff2:
     case ptx_op::vabsdiff4: return w == "add" && (m.sums = true);
     case ptx_op::applypriority:

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#define EVICTIONS "L2::evict_first|L2::evict_last|L2::evict_normal|L2::evict_unchanged"
+
 namespace heddle::ptx {
 
 namespace {
@@ -42,6 +44,9 @@ constexpr operand_row operand_rows[] = {
     {"tensormap", ";", "[] #"},
     {"fence", "tensormap::generic release ;", ""},
     {"fence", "tensormap::generic acquire ;", "[] #"},
+    {"createpolicy", "fractional ;", "=b64 f32?"},
+    {"createpolicy", "range ;", "=b64 [] u32 u32"},
+    {"createpolicy", "cvt ;", "=b64 b64"},
     {"cp", "commit_group|wait_all ;", ""},
     {"cp", "wait_group ;", "#"},
     {"cp", "mbarrier ;", "[]"},
@@ -76,6 +81,11 @@ struct word_row {
 
 constexpr word_row word_rows[] = {
     {"prefetch", "tensormap", "", "global|local|shared"},
+    {"createpolicy", "", "fractional|range|cvt", ""},
+    {"createpolicy", "", "b64", ""},
+    {"createpolicy", "fractional", EVICTIONS, "range|cvt|global|L2"},
+    {"createpolicy", "range", EVICTIONS, "cvt|L2"},
+    {"createpolicy", "cvt", "L2", "global|" EVICTIONS},
     {"tensormap", "", "replace|cp_fenceproxy", "local|const|param|shared|shared::cluster"},
     {"tensormap", "replace", "tile", "tensormap::generic|sync|aligned|cta|cluster|gpu|sys"},
     {"tensormap", "replace", "b1024", ""},

@@ -93,6 +93,16 @@ value bulk_translator::global_address(const expansion& steps, const ast_operand&
   return steps.make(ptx_op::add, dtype::u64, {base, immediate_value(static_cast<std::uint64_t>(a.offset))});
 }
 
+/// None: the instruction has no cache policy.
+value bulk_translator::policy(const hir_instruction& h, const expansion& steps, const ast_instruction& i) {
+  if (!h.m.hinted) return {};
+  const value whole = in_.operand(i.operands.back(), dtype::b64, i.where);
+  if (whole.is_immediate()) return immediate_value(whole.bits >> 32);
+  const value upper = steps.word();
+  steps.put(ptx_op::unpack, dtype::b64, {steps.word(), upper}, {whole});
+  return upper;
+}
+
 void bulk_translator::append(const hir_instruction& h, opcode op, std::uint8_t sub, const descriptor& d) {
   hir_instruction c = in_place_of(h, ptx_op::cp, h.m.type, {}, {});
   c.m.sub = copy_bulk;
@@ -102,8 +112,10 @@ void bulk_translator::append(const hir_instruction& h, opcode op, std::uint8_t s
   c.m.sums = h.m.sums;
   c.guard = h.guard;
   const auto word = [&c](const value& v) { c.src.push_back(v.what == value::kind::none ? immediate_value(0) : v); };
-  for (const value& v : {d.global, d.shared, d.bytes, d.barrier, d.blocks}) word(v);
-  if (h.m.dimensions != 0)
+  const bool tensor = h.m.dimensions != 0;
+  for (const value& v : {d.global, d.shared, tensor ? d.policy : d.bytes, d.barrier, d.blocks}) word(v);
+  if (!tensor && d.policy.what != value::kind::none) word(d.policy);
+  if (tensor)
     for (const std::vector<value>* list : {&d.coordinates, &d.offsets})
       for (std::size_t k = 0; k < (list == &d.coordinates ? 5 : 3); ++k) word(k < list->size() ? (*list)[k] : value());
   code_.append(std::move(c));
@@ -113,6 +125,7 @@ void bulk_translator::append(const hir_instruction& h, opcode op, std::uint8_t s
 void bulk_translator::contiguous(const hir_instruction& h, const ast_instruction& i) {
   const expansion steps(code_, h);
   descriptor d;
+  d.policy = policy(h, steps, i);
   const auto number = [&](std::size_t k) { return in_.operand(i.operands[k], dtype::u32, i.where); };
   if (i.has("prefetch")) {
     d.global = global_address(steps, i.operands[0], state_space::global);
@@ -161,6 +174,7 @@ void bulk_translator::map_and_coordinates(const hir_instruction& h, const expans
 void bulk_translator::tensor(const hir_instruction& h, const ast_instruction& i) {
   const expansion steps(code_, h);
   descriptor d;
+  d.policy = policy(h, steps, i);
   const auto sub = static_cast<std::uint8_t>(h.m.dimensions | (h.m.im2col ? isa::im2col : 0));
   std::size_t next = 0;
   const auto offsets = [&] {

@@ -20,6 +20,7 @@ class bulk_translator {
   /// What a copy needs; none: zero.
   struct descriptor {
     value global, shared, bytes, barrier, blocks;
+    value policy;  // upper word of the cache policy
     std::vector<value> coordinates, offsets;
   };
   void change_map(const hir_instruction& h, const ast_instruction& i);
@@ -30,6 +31,7 @@ class bulk_translator {
   void contiguous(const hir_instruction& h, const ast_instruction& i);
   void tensor(const hir_instruction& h, const ast_instruction& i);
   void append(const hir_instruction& h, isa::opcode op, std::uint8_t sub, const descriptor& d);
+  value policy(const hir_instruction& h, const expansion& steps, const ast_instruction& i);
   value shared_address(const expansion& steps, const ast_operand& o);
   value global_address(const expansion& steps, const ast_operand& o, state_space space);
   void map_and_coordinates(const hir_instruction& h, const expansion& steps, const ast_operand& o, descriptor& d);

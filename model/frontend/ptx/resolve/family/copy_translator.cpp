@@ -72,13 +72,16 @@ void copy_translator::copy(const hir_instruction& h, const ast_instruction& i) {
     taken = in_.operand(i.operands[3], dtype::u32, i.where);
     if (taken.is_reg() && code_.registers()[taken.reg].words == 2) taken = {};  // a cache policy
   }
+  whole.m.hinted = h.m.hinted;
   const bool all = taken.what == value::kind::none || (taken.is_immediate() && taken.bits >= bytes);
   if (!all && taken.is_reg() && code_.registers()[taken.reg].words == 0) {
     taken.negate = !taken.negate;
     whole.src.push_back(taken);
   } else if (!all) {
+    whole.m.hinted = false;  // of such copies, which are rare, the policy has no effect
     return copy_counted(steps, std::move(whole), taken, bytes);
   }
+  if (whole.m.hinted) whole.src.push_back(in_.operand(i.operands.back(), dtype::b64, i.where));
   code_.append(std::move(whole));
 }
 

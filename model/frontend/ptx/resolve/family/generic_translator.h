@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "heddle/frontend/ptx/resolve/expansion.h"
 #include "heddle/frontend/ptx/resolve/operand_checker.h"
 #include "heddle/frontend/ptx/resolve/operand_resolver.h"
 
@@ -16,7 +17,9 @@ class generic_translator {
 
  private:
   void read_destination(hir_instruction& h, const ast_instruction& i);
-  void create_policy(hir_instruction h, const ast_instruction& i);
+  void create_policy(const hir_instruction& h, const ast_instruction& i);
+  value fraction(const expansion& steps, const hir_instruction& h, const ast_instruction& i);
+  value range(const expansion& steps, const hir_instruction& h, const ast_instruction& i);
 
   block_builder& code_;
   operand_resolver& in_;

@@ -42,11 +42,17 @@ void memory_translator::translate(hir_instruction h, const ast_instruction& i) {
   else atomic(std::move(h), i);
 }
 
+/// The last source.
+void memory_translator::add_policy(hir_instruction& h, const ast_instruction& i) {
+  if (h.m.hinted) h.src.push_back(in_.operand(i.operands.back(), isa::dtype::b64, i.where));
+}
+
 void memory_translator::load(hir_instruction h, const ast_instruction& i) {
   in_.elements(i.operands[0], h.m.type, h.dst, true, i.where);
   if (h.dst.size() != h.m.vector)
     code_.fail(i.operands[0].where, "'" + i.mnemonic() + "' needs as many registers as elements");
   checker_.check_element_types(h.dst, 0, h.m.type, true, i.operands[0].where);
+  add_policy(h, i);
   access(std::move(h));
 }
 
@@ -55,19 +61,21 @@ void memory_translator::store(hir_instruction h, const ast_instruction& i) {
   if (h.src.size() != h.m.vector + 1)
     code_.fail(i.operands[1].where, "'" + i.mnemonic() + "' needs as many registers as elements");
   checker_.check_element_types(h.src, 1, h.m.type, true, i.operands[1].where);
+  add_policy(h, i);
   access(std::move(h));
 }
 
 void memory_translator::atomic(hir_instruction h, const ast_instruction& i) {
   const bool returns = h.op == ptx_op::atom;
   if (returns) h.dst.push_back(in_.destination(i.operands[0], i.where));
-  // The cache policy does not affect the model; the mbarrier is the resolver's.
+  // Behind them is a cache policy, or an mbarrier, which is the resolver's.
   const std::size_t last = i.operands.size() - (h.m.hinted || h.m.signals ? 1 : 0);
   for (std::size_t k = returns ? 2 : 1; k < last; ++k) h.src.push_back(in_.operand(i.operands[k], h.m.type, i.where));
   const std::size_t needed = static_cast<isa::atomic_op>(h.m.sub) == isa::atomic_op::cas ? 3 : 2;
   if (h.src.size() != needed) code_.fail(i.where, "'" + i.mnemonic() + "' with the wrong number of operands");
   checker_.check_element_types(h.dst, 0, h.m.type, false, i.operands[0].where);
   checker_.check_element_types(h.src, 1, h.m.type, false, i.where);
+  add_policy(h, i);
   code_.append(std::move(h));
 }
 
@@ -89,6 +97,7 @@ void memory_translator::vector_atomic(const hir_instruction& h, const ast_instru
     hir_instruction one = h;
     one.offset += std::int64_t{k} * size;
     one.src.push_back(from[k]);
+    add_policy(one, i);
     if (kept && to[k].is_reg()) {  // all sources are read before a destination is written
       const value old = register_value(code_.new_register(1, code_.registers()[to[k].reg].bits));
       one.dst.push_back(old);
@@ -115,6 +124,11 @@ void memory_translator::access(hir_instruction h) {
     h.src[0] = register_value(code_.new_register(words, 32 * words));
     code_.append(in_place_of(h, ptx_op::mov, words == 2 ? isa::dtype::b64 : isa::dtype::b32, {h.src[0]}, {base}));
   }
+  value policy;
+  if (h.m.hinted) {
+    policy = h.src.back();
+    h.src.pop_back();
+  }
   hir_instruction low = h, high = std::move(h);
   std::vector<value>& first = loads ? low.dst : low.src;
   std::vector<value>& second = loads ? high.dst : high.src;
@@ -123,6 +137,8 @@ void memory_translator::access(hir_instruction h) {
   second.erase(second.begin() + begin, second.begin() + begin + half);
   low.m.vector = high.m.vector = elements / 2;
   high.offset += 16;
+  if (high.m.hinted)
+    for (hir_instruction* const part : {&low, &high}) part->src.push_back(policy);
   code_.append(std::move(low));
   code_.append(std::move(high));
 }

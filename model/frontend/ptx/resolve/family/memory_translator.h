@@ -25,6 +25,7 @@ class memory_translator {
   void atomic(hir_instruction h, const ast_instruction& i);
   void vector_atomic(const hir_instruction& h, const ast_instruction& i);
   void access(hir_instruction h);
+  void add_policy(hir_instruction& h, const ast_instruction& i);
 
   block_builder& code_;
   name_table& names_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "heddle/isa/cache_policy.h"
 #include "heddle/isa/program.h"
 
 namespace heddle::ptx {
@@ -78,6 +79,16 @@ void memory_selector::memory_address(machine_instruction& i, const value& base) 
   a = sum;
 }
 
+/// The upper word of the access's cache policy; none: the L2's replacement does as for all others.
+virtual_operand memory_selector::policy(isa::space space) const {
+  using isa::eviction;
+  const hir_instruction& h = in_.now();
+  if (space != isa::space::global && space != isa::space::generic) return {};
+  if (h.m.hinted) return word(in_.to_operand(h.src.back(), dtype::b64), 1);
+  if (h.m.evict != eviction::first && h.m.evict != eviction::last) return {};
+  return immediate(isa::cache_policy::of_fraction(h.m.evict, eviction::unchanged, 16));
+}
+
 void memory_selector::order_before(const modifiers& m) {
   using order = modifiers::order_kind;
   if (m.order == order::release || m.order == order::acq_rel || m.order == order::sc)
@@ -108,6 +119,7 @@ void memory_selector::load() {
   machine_instruction& ld = out_.put(constant ? opcode::ldc : opcode::ld, d, {address});
   ld.base.mem_space = i.base.mem_space;
   ld.base.offset = i.base.offset;
+  ld.src[3] = policy(i.base.mem_space);
   ld.base.type = one && size < 4 && isa::is_signed(t) ? t : access_type(bytes);
   ld.base.cache = in_.now().m.order != modifiers::order_kind::weak ? isa::cache_op::volatile_ : in_.now().m.cache;
   ld.base.system = !constant && of_system(in_.now().m);
@@ -145,6 +157,7 @@ void memory_selector::store() {
   machine_instruction& st = out_.put(opcode::st, {no_register, 0, 0}, {i.src[0], data});
   st.base.mem_space = i.base.mem_space;
   st.base.offset = i.base.offset;
+  st.src[3] = policy(i.base.mem_space);
   st.base.type = access_type(bytes);
   st.base.cache = in_.now().m.order != modifiers::order_kind::weak ? isa::cache_op::volatile_ : in_.now().m.cache;
   st.base.system = of_system(in_.now().m);
@@ -191,6 +204,7 @@ void memory_selector::atomic() {
                {i.src[0], in_.src(1), swaps ? in_.src(2) : virtual_operand()});
   a.base.mem_space = i.base.mem_space;
   a.base.offset = i.base.offset;
+  a.src[3] = policy(i.base.mem_space);
   a.base.type = t;
   a.base.sub = in_.now().m.sub;
   a.base.system = in_.now().m.scope == 2;
@@ -224,7 +238,8 @@ void memory_selector::copy() {
   virtual_operand offset;
   if (h.src[2].bits != 0) offset = immediate(h.src[2].bits & 0xffffffffu);
   machine_instruction& c = out_.put(opcode::ldgsts, none, {i.src[0], to, offset});
-  if (h.src.size() > 3) c.psrc[0] = in_.predicate(h.src[3]);
+  if (h.src.size() > (h.m.hinted ? 4u : 3u)) c.psrc[0] = in_.predicate(h.src[3]);
+  c.src[3] = policy(isa::space::global);
   c.base.mem_space = isa::space::global;
   c.base.offset = i.base.offset;
   c.base.type = access_type(4 * h.m.vector);
@@ -246,7 +261,8 @@ void memory_selector::bulk_copy() {
   if (h.m.sub != copy_bulk) return;
   const virtual_operand address = in_.to_operand(h.src[0], dtype::b64), first = runs_.gather(1, 4, 1);
   virtual_operand second, third;
-  if (h.src.size() > 5) {
+  if (h.src.size() == 6) second = in_.to_operand(h.src[5], dtype::b32);  // the cache policy
+  if (h.src.size() > 6) {
     second = runs_.gather(5, 4, 1);
     third = runs_.gather(9, 4, 1);
   }

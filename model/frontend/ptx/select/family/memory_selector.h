@@ -29,6 +29,7 @@ class memory_selector {
  private:
   void memory_address(machine_instruction& i, const value& base);
   void bulk_copy();
+  [[nodiscard]] virtual_operand policy(isa::space space) const;
   void check_vector_atomic(isa::atomic_op kind) const;
   void check_wide_atomic(isa::atomic_op kind) const;
   void order_before(const modifiers& m);
