@@ -155,7 +155,12 @@ int sc_main(int argc, char* argv[]) {
     std::cerr << e.what() << "\n";
     return 2;
   }
-  platform top("top", cosim::text_file(argv[1]));
+  const std::string ptx = cosim::text_file(argv[1]);
+  if (ptx.empty()) {
+    std::cerr << argv[1] << ": cannot be read, or is empty\n";
+    return 2;
+  }
+  platform top("top", ptx);
   bool good = true;
   for (const cci::cci_name_value_pair& unused : broker.get_unconsumed_preset_values()) {
     std::cerr << argv[2] << ": no part of the platform has " << unused.first << "\n";
