@@ -16,6 +16,25 @@ if has('numpy'):
     import numpy as np
 
 
+# Stores a byte and a double.
+NUMBERS = '''.version 7.0
+.target sm_60
+.address_size 64
+.visible .entry numbers(.param .u64 at, .param .u64 to, .param .u8 byte, .param .f64 number) {
+  .reg .u64 %p<2>;
+  .reg .u16 %b;
+  .reg .f64 %d;
+  ld.param.u64 %p0, [at];
+  ld.param.u64 %p1, [to];
+  ld.param.u8 %b, [byte];
+  ld.param.f64 %d, [number];
+  st.global.u8 [%p0], %b;
+  st.global.f64 [%p1], %d;
+  ret;
+}
+'''
+
+
 class Buffers(HeddleTest):
     """The buffer protocol, which needs no NumPy."""
 
@@ -43,6 +62,17 @@ class Buffers(HeddleTest):
         frozen = bytes(256)
         self.saxpy(1, 64, 64, 1.0, x, frozen)
         self.assertEqual(frozen, bytes(256))
+
+    def test_whole_numbers_of_both_ranges_and_no_others_are_taken(self):
+        kernel = self.gpu.kernel(NUMBERS)
+        byte, double = bytearray(1), array.array('d', [0])
+        for number, expected in ((-1, 255), (-128, 128), (255, 255), (127, 127)):
+            kernel(1, 1, byte, double, number, 10**300)
+            self.assertEqual((byte[0], double[0]), (expected, 1e300))
+        for number in (-129, 256):
+            self.refused('out of range of u8', kernel, 1, 1, byte, double, number, 0)
+        for number in (10**400, -10**400):
+            self.refused('out of range of f64', kernel, 1, 1, byte, double, 0, number)
 
     def test_memory_with_gaps_is_refused(self):
         gaps = memoryview(array.array('f', [0] * 64))[::2]

@@ -170,6 +170,8 @@ class Runs(HeddleTest):
         with contextlib.redirect_stdout(said):
             self.gpu.kernel(PRINTING_PTX)(1, 1)
         self.assertEqual(said.getvalue(), 'hello\n')
+        with contextlib.redirect_stdout(None):  # as in a program without a terminal
+            self.gpu.kernel(PRINTING_PTX)(1, 1)
         # More than a read of the pipe returns: 66,000 characters of three bytes.
         said = io.StringIO()
         euros = ', '.join(str(byte) for byte in '€€\n'.encode()) + ', 0'
@@ -198,6 +200,22 @@ class Runs(HeddleTest):
             x = floats(32)
             self.saxpy(1, 32, 32, 1.0, x, x, options=['--timeline', f'{folder}/t.json'])
             self.assertTrue(json.loads(Path(folder, 't.json').read_text()))
+
+    def test_options_that_simulate_nothing_are_refused(self):
+        with contextlib.redirect_stdout(io.StringIO()):
+            launch = self.saxpy.launch(1, 1, 1, 1.0, floats(1), floats(1))
+            self.refused('--help has simulated nothing', self.gpu.run, launch, options=['--help'])
+        self.refused('expected a dict', heddle.Gpu, 'gtx1080', 'abc')
+
+    def test_a_program_without_descriptors_of_its_own_runs(self):
+        for closed in ((0,), (1,), (2,), (0, 1, 2)):
+            with self.subTest(closed), tempfile.TemporaryDirectory() as folder:
+                script = (f'import os, array, heddle\nfor n in {closed}: os.close(n)\ny = array.array("f", [1])\n'
+                          f'heddle.Gpu("gtx1080").kernel({str(SAXPY)!r})(1, 1, 1, 2.0, array.array("f", [3]), y)\n'
+                          f'open({folder + "/result"!r}, "w").write(str(y[0]))\n')
+                subprocess.run([sys.executable, '-c', script], capture_output=True, check=False,
+                               env={**os.environ, 'PYTHONPATH': os.pathsep.join(sys.path)})
+                self.assertEqual(Path(folder, 'result').read_text(), '7.0')
 
 
 class Errors(HeddleTest):

@@ -256,6 +256,31 @@ class Sweeps(HeddleTest):
         self.assertNotIn('.job', str(caught.exception))
         return caught.exception
 
+    def test_a_name_that_a_sweep_file_cannot_hold_is_refused_before_the_run(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ('x # y.sqlite', 'x ;y.sqlite'):
+                self.refused('cannot be kept in a sweep file', self.gpu.sweep, self.launch(), {'gpu': 'v100'}, Path(folder, name))
+            self.refused('cannot be kept', self.gpu.sweep, self.launch(), {'gpu': 'a\nb'}, Path(folder, 's.sqlite'))
+            self.assertEqual(os.listdir(folder), [])
+            before = os.getcwd()
+            os.chdir(folder)
+            try:
+                self.assertEqual(len(self.gpu.sweep(self.launch(), {}, '-d.sqlite')), 1)
+                self.assertIn('-d.sqlite', os.listdir())
+            finally:
+                os.chdir(before)
+
+    def test_axes_take_tuples_as_blocks_and_names_as_gpus(self):
+        with tempfile.TemporaryDirectory() as folder:
+            store = Path(folder, 's.sqlite')
+            table = self.gpu.sweep(self.launch(), {'launch.block': [32, (16, 2), '8x4', (4, 4, 2)]}, store)
+            self.assertEqual([str(r['launch.block']) for r in table], ['32', '16x2', '8x4', '4x4x2'])
+            for block in ((16, 'a'), (0, 2), (1, 1, 1, 1), 1.5):
+                said = self.refused("axis 'launch.block': got", self.gpu.sweep, self.launch(), {'launch.block': [block]}, store)
+                self.assertEqual(Path(said.place.file).name, 'support.py')
+            for gpu in (self.gpu, [self.gpu], 5):
+                self.refused("axis 'gpu' has a value of type", self.gpu.sweep, self.launch(), {'gpu': gpu}, store)
+
     def test_an_error_of_a_sweep_has_the_users_place(self):
         x = array.array('f', [0])
         with tempfile.TemporaryDirectory() as folder:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import fcntl
 import json
 import os
 import re
@@ -36,9 +37,18 @@ def program() -> str:
     return found
 
 
+def _kept(number: int) -> int:
+    """A descriptor that the worker can keep: 0 to 2, where this process has closed its own, are the worker's."""
+    if number > 2:
+        return number
+    above = fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, 3)
+    os.close(number)
+    return above
+
+
 def memory_file(name: str, content: bytes = b'') -> IO[bytes]:
     """A file that is only in memory."""
-    file = os.fdopen(os.memfd_create(name, os.MFD_CLOEXEC), 'w+b', buffering=0)
+    file = os.fdopen(_kept(os.memfd_create(name, os.MFD_CLOEXEC)), 'w+b', buffering=0)
     view = memoryview(content)
     while view:
         view = view[file.write(view):]
@@ -49,7 +59,7 @@ def memory_file(name: str, content: bytes = b'') -> IO[bytes]:
 def own_memory() -> IO[bytes]:
     """The memory of this process as a file, in which addresses are places."""
     try:
-        return open('/proc/self/mem', 'r+b', buffering=0)
+        return os.fdopen(_kept(os.open('/proc/self/mem', os.O_RDWR | os.O_CLOEXEC)), 'r+b', buffering=0)
     except OSError as error:
         raise InputError(f'cannot open /proc/self/mem, through which arrays are passed: {error.strerror}') from error
 
@@ -97,7 +107,9 @@ class Worker:
 
     def _take_output(self, data: bytes, show: bool) -> None:
         if show:
-            sys.stdout.write(self._decoder.decode(data, final=not data))
+            text = self._decoder.decode(data, final=not data)
+            if text and sys.stdout is not None:  # there may be none, or a closed one
+                sys.stdout.write(text)
         else:
             self.output += data
 

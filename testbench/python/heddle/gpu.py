@@ -150,6 +150,8 @@ class Gpu:
             result.seek(0)
             written = result.read()
         metrics = Metrics(json.loads(written)) if written else None
+        if code == 0 and metrics is None:
+            raise InputError(f"heddle {' '.join(['run', *options])} has simulated nothing, expected options with which it runs", caller())
         if code != 0 or metrics is None:
             error = worker.error(code)
             if hasattr(error, 'metrics'):
@@ -196,4 +198,5 @@ class Gpu:
         chosen = {'gpu': [self._chosen], **{key: [value] for key, value in self.overrides.items()}, **axes}
         limits = {'metrics': ', '.join(metrics), 'max_cycles': max_cycles, 'timeout_seconds': timeout_seconds}
         job = Job(listed, preempt, caller())
-        return run_sweep(job, chosen, store, {k: str(v) for k, v in limits.items() if v}, constraints or {}, jobs, resume)
+        with at(caller()):
+            return run_sweep(job, chosen, store, {k: str(v) for k, v in limits.items() if v}, constraints or {}, jobs, resume)

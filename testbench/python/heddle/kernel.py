@@ -158,7 +158,7 @@ def _scalar(value: Any, p: Parameter, what: str) -> bytes:
     if p.type[0] == 'f' or (p.type[0] == 'b' and isinstance(number, float)):
         try:
             return struct.pack({2: '<e', 4: '<f', 8: '<d'}[p.bytes], number)
-        except OverflowError:
+        except (OverflowError, struct.error):
             raise InputError(f'{what}: {number} is out of range of {p.type}') from None
         except KeyError:
             raise InputError(f'{what}: got a number with a fraction, expected a whole number') from None
@@ -198,7 +198,7 @@ class Kernel:
 
         grid, block           blocks of the grid, threads of a block: a number or up to three (a tuple, a list or an array)
         arguments             one for each parameter: an array (its address; the GPU reads and writes its bytes), a number (converted to
-                              the parameter's type; out of range is an error), None (a null pointer), or the bytes of a struct
+                              the parameter's type; out of its range, with a sign or without, is an error), None (a null pointer), or the bytes of a struct
         shared_bytes          dynamic shared memory of a block
         stream                launches of one stream run in order, those of different streams may run at the same time
         priority              larger is more urgent

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import Any, List, Mapping, Optional, Sequence, Union
+from typing import Any, Iterable, List, Mapping, Optional, Sequence, Union
 
 from . import _worker
 from ._arrays import is_scalar
 from ._job import Job
 from .errors import HeddleError, InputError, split_place
+from .kernel import dimensions
 from .metrics import Table
 
 Values = Union[str, int, float, bool, Sequence[Any]]
@@ -31,9 +32,26 @@ def _axis(name: str, values: Values) -> str:
     listed = [values] if isinstance(values, str) or is_scalar(values) else list(values)
     if not listed:
         raise InputError(f"axis '{name}' has no values, expected at least one")
-    texts = [setting(v) for v in listed]
+    texts = ['x'.join(map(str, dimensions(v, f"axis '{name}'"))) if name == 'launch.block' and not isinstance(v, str) else setting(v)
+             for v in listed]
     # A text alone may be a range, such as '64:512:64'.
     return f'{name} = ' + ', '.join(f'"{t}"' if ',' in t else t for t in texts)
+
+
+def _gpu(value: Any) -> str:
+    """A GPU of an axis as the sweep file, which lies in another folder, has it."""
+    if not isinstance(value, (str, os.PathLike)):
+        raise InputError(f"axis 'gpu' has a value of type {type(value).__name__}, expected names of presets or of files")
+    name = os.fspath(value)
+    return str(Path(name).resolve()) if name.endswith('.ini') else name
+
+
+def _lines_of_file(lines: List[str]) -> str:
+    """Lines as a sweep file's text. Raises InputError for one that would be read as less or more than a line."""
+    for line in lines:
+        if len(line.splitlines()) != 1 or re.search(r'\s[;#]', line):
+            raise InputError(f'{line!r} cannot be kept in a sweep file, expected one line without a blank and then # or ;')
+    return '\n'.join(lines) + '\n'
 
 
 def run_sweep(job: Job, axes: Mapping[str, Values], store: Union[str, 'os.PathLike[str]'], limits: Mapping[str, str],
@@ -42,16 +60,16 @@ def run_sweep(job: Job, axes: Mapping[str, Values], store: Union[str, 'os.PathLi
     database = Path(store)
     if str(store) != str(store).rstrip() or len(str(store).splitlines()) != 1:
         raise InputError(f'the store {str(store)!r} is empty, ends with a blank or has several lines, expected the name of a file')
-    folder = Path(f'{database}.job')
-    job.save(folder)
     gpu = axes['gpu']
-    files = [gpu] if isinstance(gpu, str) else list(gpu)
-    axes = {**axes, 'gpu': [str(Path(f).resolve()) if f.endswith('.ini') else f for f in files]}
+    axes = {**axes, 'gpu': [_gpu(value) for value in (gpu if isinstance(gpu, Iterable) and not isinstance(gpu, str) else [gpu])]}
     lines = ['[sweep]', 'job = job.json', f'store = {os.path.join(os.curdir, database)}',
              *(f'{key} = {value}' for key, value in limits.items()), '[axes]', *(_axis(name, values) for name, values in axes.items()),
              '[constraints]', *(f'{name} = {condition}' for name, condition in constraints.items())]
+    text = _lines_of_file(lines)
+    folder = Path(f'{database}.job')
+    job.save(folder)
     file = folder / f'{database.stem}.ini'
-    file.write_text('\n'.join(lines) + '\n', encoding='utf-8')
+    file.write_text(text, encoding='utf-8')
     try:
         return sweep(file, store=database, jobs=jobs, resume=resume)
     except HeddleError as error:
@@ -69,7 +87,8 @@ def sweep(file: Union[str, 'os.PathLike[str]'], *, store: Optional[Union[str, 'o
 
     A point that fails has its status and reason in the table; SimulationError if none has run.
     """
-    given: List[str] = ['sweep', os.fspath(file), '--quiet', *options]
+    name = os.fspath(file)
+    given: List[str] = ['sweep', './' + name if name.startswith('-') else name, '--quiet', *options]
     if jobs is not None:
         given += ['--jobs', str(jobs)]
     worker = _worker.Worker(given + ['--resume'] * resume)
