@@ -57,12 +57,13 @@ def _text_of(source: Source) -> Tuple[str, str, Optional[Path]]:
     if isinstance(source, str) and ('\n' in source or not source.endswith(('.ptx', '.cu'))):
         if not source.strip():
             raise InputError('the source is empty, expected PTX, CUDA C++ or the name of a file .ptx or .cu')
-        return source, '', None
+        return source.lstrip('\ufeff'), '', None
     if not isinstance(source, (str, os.PathLike)):
         raise InputError(f'got a source of type {type(source).__name__}, expected PTX, CUDA C++ or the name of a file .ptx or .cu')
     file = Path(source)
     try:
-        return file.read_text(encoding='utf-8', errors='surrogateescape'), str(file), file.resolve().parent
+        # A file may begin with a byte order mark.
+        return file.read_text(encoding='utf-8-sig', errors='surrogateescape'), str(file), file.resolve().parent
     except OSError as error:
         raise InputError(f"cannot read '{file}': {error.strerror}") from error
 
@@ -73,6 +74,15 @@ def _nvcc() -> Optional[str]:
 
 def _clang() -> Optional[str]:
     return shutil.which('clang++')
+
+
+def is_compilers(file: str) -> bool:
+    """True for a file of a compiler or of the system, such as CUDA's headers; such a file is no source of the user."""
+    nvcc = shutil.which(_nvcc() or '')
+    folders = ['/usr/include', '/usr/lib', os.path.dirname(__file__)]
+    folders += [os.path.dirname(os.path.dirname(at)) for at in {nvcc, os.path.realpath(nvcc)}] if nvcc else []
+    real = [os.path.realpath(folder) + os.sep for folder in folders if folder.strip('/') not in ('', 'usr')]
+    return os.path.realpath(file).startswith(tuple(real))
 
 
 def _state(program: Optional[str]) -> Tuple[Any, ...]:
@@ -120,7 +130,7 @@ def _nvcc_architecture(nvcc: str, capability: str) -> str:
 def _call(command: List[str]) -> 'subprocess.CompletedProcess[str]':
     """Runs a compiler in the user's folder, as its options may be relative. Raises CompileError if it cannot be started."""
     try:
-        return subprocess.run(command, capture_output=True, text=True, errors='replace', check=False,
+        return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors='replace', check=False,
                               env={**os.environ, 'PWD': os.getcwd()})
     except OSError as error:
         raise CompileError(f"the compiler '{command[0]}' cannot be started: {error.strerror}") from error

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
 from ._arrays import HostArray, Region, is_scalar, place_in, regions_of
-from ._compiler import Module
+from ._compiler import Module, is_compilers
 from ._worker import own_memory
 from .errors import HeddleError, InputError, Place
 from .kernel import Copy, Fill, Launch, Operation
@@ -133,10 +133,12 @@ def _show_source(error: HeddleError, source: _Source) -> None:
     """An error at a line of PTX gets the line of its CUDA source; if several sources have that name, also which one it is."""
     assert error.place is not None
     name, module, message, place = source.module.ptx_name, source.module, error.message, error.place._replace(file=source.module.ptx_name)
-    found = re.search(r', at ([^\n]+?):(\d+)', message) if module.compiled else None
+    found = re.findall(r', (?:called )?at ([^\n]+?):(\d+)', message) if module.compiled else []
     if found:
         message = f'{message} (line {place.line} of its PTX)'
-        name, place = module.name, Place(found[1], int(found[2]))
+        # The innermost line that is the user's: an atomic function, say, is of a header of CUDA.
+        file, line = next((at for at in found if at[0] == module.name or not is_compilers(at[0])), found[0])
+        name, place = module.name, Place(file, int(line))
     if source.shared:
         message = f'{message} ({name} of launch {source.launch}, which is made at {source.place})'
         place = place._replace(file=module.full(name)) if place.file == name else place

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a kernel needs of CUDA where clang compiles it without a toolkit: indices, shared memory, barriers, 32-bit
-// atomics, and functions that are single instructions. Functions of CUDA's mathematics library need nvcc.
+// CUDA for clang without a toolkit: what is an instruction of PTX, or a few of them. docs/library/python.md lists it.
+// Each function has the overloads of CUDA and no others, so that what is missing is an error and never a conversion.
 #pragma once
 #define __global__ __attribute__((global))
 #define __device__ __attribute__((device))
@@ -9,52 +9,333 @@
 #define __constant__ __attribute__((constant))
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #define __forceinline__ inline __attribute__((always_inline))
+#define __noinline__ __attribute__((noinline))
+#define __align__(n) __attribute__((aligned(n)))
 using size_t = decltype(sizeof 0);
+// Without places of their own, so that an instruction is at the line of the call.
+#define HEDDLE_DEVICE static __device__ __forceinline__ __attribute__((nodebug))
 
-struct uint3 {
-  unsigned x, y, z;
-};
+// Vectors, aligned as a whole where they have two or four components, to at most 16 bytes.
+#define HEDDLE_VECTORS(T, name)                                                                          \
+  struct name##1 {                                                                                       \
+    T x;                                                                                                 \
+  };                                                                                                     \
+  struct __align__(2 * sizeof(T)) name##2 {                                                              \
+    T x, y;                                                                                              \
+  };                                                                                                     \
+  struct name##3 {                                                                                       \
+    T x, y, z;                                                                                           \
+  };                                                                                                     \
+  struct __align__(sizeof(T) < 4 ? 4 * sizeof(T) : 16) name##4 {                                         \
+    T x, y, z, w;                                                                                        \
+  };                                                                                                     \
+  static __host__ __device__ __forceinline__ name##1 make_##name##1(T x) { return {x}; }                 \
+  static __host__ __device__ __forceinline__ name##2 make_##name##2(T x, T y) { return {x, y}; }         \
+  static __host__ __device__ __forceinline__ name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; } \
+  static __host__ __device__ __forceinline__ name##4 make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; }
+HEDDLE_VECTORS(signed char, char)
+HEDDLE_VECTORS(unsigned char, uchar)
+HEDDLE_VECTORS(short, short)
+HEDDLE_VECTORS(unsigned short, ushort)
+HEDDLE_VECTORS(int, int)
+HEDDLE_VECTORS(unsigned, uint)
+HEDDLE_VECTORS(long, long)
+HEDDLE_VECTORS(unsigned long, ulong)
+HEDDLE_VECTORS(long long, longlong)
+HEDDLE_VECTORS(unsigned long long, ulonglong)
+HEDDLE_VECTORS(float, float)
+HEDDLE_VECTORS(double, double)
 struct dim3 {
   unsigned x, y, z;
   __host__ __device__ constexpr dim3(unsigned vx = 1, unsigned vy = 1, unsigned vz = 1) : x(vx), y(vy), z(vz) {}
   __host__ __device__ constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
+  __host__ __device__ constexpr operator uint3() const { return {x, y, z}; }
 };
-struct float2 {
-  float x, y;
-} __attribute__((aligned(8)));
-struct float4 {
-  float x, y, z, w;
-} __attribute__((aligned(16)));
 #include <__clang_cuda_builtin_vars.h>
 
-#define HEDDLE_DEVICE static __device__ __forceinline__
+// Bits as another type.
+HEDDLE_DEVICE int __float_as_int(float v) { return __nvvm_bitcast_f2i(v); }
+HEDDLE_DEVICE unsigned __float_as_uint(float v) { return (unsigned)__nvvm_bitcast_f2i(v); }
+HEDDLE_DEVICE float __int_as_float(int v) { return __nvvm_bitcast_i2f(v); }
+HEDDLE_DEVICE float __uint_as_float(unsigned v) { return __nvvm_bitcast_i2f((int)v); }
+HEDDLE_DEVICE long long __double_as_longlong(double v) { return __nvvm_bitcast_d2ll(v); }
+HEDDLE_DEVICE double __longlong_as_double(long long v) { return __nvvm_bitcast_ll2d(v); }
+
+// Barriers, fences, votes.
 HEDDLE_DEVICE void __threadfence() { __nvvm_membar_gl(); }
 HEDDLE_DEVICE void __threadfence_block() { __nvvm_membar_cta(); }
-HEDDLE_DEVICE int atomicAdd(int* at, int v) { return __nvvm_atom_add_gen_i(at, v); }
-HEDDLE_DEVICE unsigned atomicAdd(unsigned* at, unsigned v) { return __nvvm_atom_add_gen_i((int*)at, (int)v); }
-HEDDLE_DEVICE float atomicAdd(float* at, float v) { return __nvvm_atom_add_gen_f(at, v); }
-HEDDLE_DEVICE int atomicExch(int* at, int v) { return __nvvm_atom_xchg_gen_i(at, v); }
-HEDDLE_DEVICE int atomicCAS(int* at, int expected, int v) { return __nvvm_atom_cas_gen_i(at, expected, v); }
-HEDDLE_DEVICE float __shfl_down_sync(unsigned mask, float v, unsigned lanes) {
-  return __nvvm_shfl_sync_down_f32(mask, v, lanes, 31);
+HEDDLE_DEVICE void __threadfence_system() { __nvvm_membar_sys(); }
+HEDDLE_DEVICE int __syncthreads_count(int p) { return __nvvm_bar0_popc(p); }
+HEDDLE_DEVICE int __syncthreads_and(int p) { return __nvvm_bar0_and(p); }
+HEDDLE_DEVICE int __syncthreads_or(int p) { return __nvvm_bar0_or(p); }
+HEDDLE_DEVICE void __syncwarp(unsigned mask = 0xffffffff) { __nvvm_bar_warp_sync(mask); }
+HEDDLE_DEVICE int __all_sync(unsigned mask, int p) { return __nvvm_vote_all_sync(mask, p); }
+HEDDLE_DEVICE int __any_sync(unsigned mask, int p) { return __nvvm_vote_any_sync(mask, p); }
+HEDDLE_DEVICE unsigned __ballot_sync(unsigned mask, int p) { return __nvvm_vote_ballot_sync(mask, p); }
+HEDDLE_DEVICE unsigned __activemask() {
+  unsigned mask;
+  asm volatile("activemask.b32 %0;" : "=r"(mask)::"memory");
+  return mask;
 }
-HEDDLE_DEVICE int __shfl_down_sync(unsigned mask, int v, unsigned lanes) {
-  return __nvvm_shfl_sync_down_i32(mask, v, lanes, 31);
+
+// Shuffles: `c` has the segment's mask in bits 8 to 12 and its last lane, 0 for `up`. 64 bits are two shuffles.
+#define HEDDLE_SHUFFLE_AS(op, builtin, lane, last, T, to, from)                                      \
+  HEDDLE_DEVICE T op(unsigned mask, T v, lane at, int width = 32) {                                  \
+    return from(__nvvm_shfl_sync_##builtin##_i32(mask, to(v), (int)at, ((32 - width) << 8) | last)); \
+  }
+#define HEDDLE_SHUFFLE_TWICE(op, lane, T, to, from)                                                         \
+  HEDDLE_DEVICE T op(unsigned mask, T v, lane at, int width = 32) {                                         \
+    unsigned long long bits = (unsigned long long)to(v);                                                    \
+    unsigned low = op(mask, (unsigned)bits, at, width), high = op(mask, (unsigned)(bits >> 32), at, width); \
+    return from((long long)((unsigned long long)high << 32 | low));                                         \
+  }
+#define HEDDLE_SHUFFLE(op, builtin, lane, last)                                                  \
+  HEDDLE_SHUFFLE_AS(op, builtin, lane, last, int, (int), (int))                                  \
+  HEDDLE_SHUFFLE_AS(op, builtin, lane, last, unsigned, (int), (unsigned))                        \
+  HEDDLE_SHUFFLE_AS(op, builtin, lane, last, float, __float_as_int, __int_as_float)              \
+  HEDDLE_SHUFFLE_TWICE(op, lane, long, (long), (long))                                           \
+  HEDDLE_SHUFFLE_TWICE(op, lane, unsigned long, (unsigned long), (unsigned long))                \
+  HEDDLE_SHUFFLE_TWICE(op, lane, long long, (long long), (long long))                            \
+  HEDDLE_SHUFFLE_TWICE(op, lane, unsigned long long, (unsigned long long), (unsigned long long)) \
+  HEDDLE_SHUFFLE_TWICE(op, lane, double, __double_as_longlong, __longlong_as_double)
+HEDDLE_SHUFFLE(__shfl_sync, idx, int, 31)
+HEDDLE_SHUFFLE(__shfl_up_sync, up, unsigned, 0)
+HEDDLE_SHUFFLE(__shfl_down_sync, down, unsigned, 31)
+HEDDLE_SHUFFLE(__shfl_xor_sync, bfly, int, 31)
+
+// Atomics: `as` is the type of the instruction's operands.
+#define HEDDLE_ATOMIC(op, builtin, T, as) \
+  HEDDLE_DEVICE T op(T* at, T v) { return (T)__nvvm_atom_##builtin((as*)at, (as)v); }
+#define HEDDLE_ATOMICS_OF_BITS(op, builtin)         \
+  HEDDLE_ATOMIC(op, builtin##_gen_i, int, int)      \
+  HEDDLE_ATOMIC(op, builtin##_gen_i, unsigned, int) \
+  HEDDLE_ATOMIC(op, builtin##_gen_ll, unsigned long long, long long)
+#define HEDDLE_ATOMICS_IN_ORDER(op, builtin)                \
+  HEDDLE_ATOMIC(op, builtin##_gen_i, int, int)              \
+  HEDDLE_ATOMIC(op, builtin##_gen_ui, unsigned, unsigned)   \
+  HEDDLE_ATOMIC(op, builtin##_gen_ll, long long, long long) \
+  HEDDLE_ATOMIC(op, builtin##_gen_ull, unsigned long long, unsigned long long)
+HEDDLE_ATOMICS_OF_BITS(atomicAdd, add)
+HEDDLE_ATOMIC(atomicAdd, add_gen_f, float, float)
+HEDDLE_ATOMIC(atomicAdd, add_gen_d, double, double)
+HEDDLE_ATOMIC(atomicSub, sub_gen_i, int, int)
+HEDDLE_ATOMIC(atomicSub, sub_gen_i, unsigned, int)
+HEDDLE_ATOMICS_IN_ORDER(atomicMin, min)
+HEDDLE_ATOMICS_IN_ORDER(atomicMax, max)
+HEDDLE_ATOMIC(atomicInc, inc_gen_ui, unsigned, unsigned)
+HEDDLE_ATOMIC(atomicDec, dec_gen_ui, unsigned, unsigned)
+HEDDLE_ATOMICS_OF_BITS(atomicAnd, and)
+HEDDLE_ATOMICS_OF_BITS(atomicOr, or)
+HEDDLE_ATOMICS_OF_BITS(atomicXor, xor)
+HEDDLE_ATOMICS_OF_BITS(atomicExch, xchg)
+HEDDLE_DEVICE float atomicExch(float* at, float v) { return __int_as_float(atomicExch((int*)at, __float_as_int(v))); }
+#define HEDDLE_CAS(builtin, T, as)                                         \
+  HEDDLE_DEVICE T atomicCAS(T* at, T expected, T v) {                      \
+    return (T)__nvvm_atom_cas_gen_##builtin((as*)at, (as)expected, (as)v); \
+  }
+HEDDLE_CAS(i, int, int)
+HEDDLE_CAS(i, unsigned, int)
+HEDDLE_CAS(ll, unsigned long long, long long)
+HEDDLE_DEVICE unsigned short atomicCAS(unsigned short* at, unsigned short expected, unsigned short v) {
+  unsigned short old;
+  asm volatile("atom.cas.b16 %0, [%1], %2, %3;" : "=h"(old) : "l"(at), "h"(expected), "h"(v) : "memory");
+  return old;
 }
-HEDDLE_DEVICE float __shfl_xor_sync(unsigned mask, float v, unsigned lanes) {
-  return __nvvm_shfl_sync_bfly_f32(mask, v, lanes, 31);
-}
-HEDDLE_DEVICE float fmaf(float a, float b, float c) { return __nvvm_fma_rn_f(a, b, c); }
-HEDDLE_DEVICE float sqrtf(float v) { return __nvvm_sqrt_rn_f(v); }
-HEDDLE_DEVICE float fabsf(float v) { return __builtin_fabsf(v); }
+
+// Smallest and largest: of a NaN and a number, the number.
 HEDDLE_DEVICE float fminf(float a, float b) { return __nvvm_fmin_f(a, b); }
 HEDDLE_DEVICE float fmaxf(float a, float b) { return __nvvm_fmax_f(a, b); }
-template <class T>
-HEDDLE_DEVICE T min(T a, T b) {
-  return b < a ? b : a;
+HEDDLE_DEVICE float fmin(float a, float b) { return __nvvm_fmin_f(a, b); }
+HEDDLE_DEVICE float fmax(float a, float b) { return __nvvm_fmax_f(a, b); }
+HEDDLE_DEVICE double fmin(double a, double b) { return __nvvm_fmin_d(a, b); }
+HEDDLE_DEVICE double fmax(double a, double b) { return __nvvm_fmax_d(a, b); }
+#define HEDDLE_LEAST(R, A, B)                                         \
+  HEDDLE_DEVICE R min(A a, B b) { return (R)b < (R)a ? (R)b : (R)a; } \
+  HEDDLE_DEVICE R max(A a, B b) { return (R)a < (R)b ? (R)b : (R)a; }
+#define HEDDLE_LEAST_OF(T)                         \
+  HEDDLE_LEAST(T, T, T)                            \
+  HEDDLE_LEAST(unsigned T, unsigned T, unsigned T) \
+  HEDDLE_LEAST(unsigned T, T, unsigned T)          \
+  HEDDLE_LEAST(unsigned T, unsigned T, T)
+HEDDLE_LEAST_OF(int)
+HEDDLE_LEAST_OF(long)
+HEDDLE_LEAST_OF(long long)
+#define HEDDLE_LEAST_BY(R, A, B, least, most)                 \
+  HEDDLE_DEVICE R min(A a, B b) { return least((R)a, (R)b); } \
+  HEDDLE_DEVICE R max(A a, B b) { return most((R)a, (R)b); }
+HEDDLE_LEAST_BY(float, float, float, fminf, fmaxf)
+HEDDLE_LEAST_BY(double, double, double, fmin, fmax)
+HEDDLE_LEAST_BY(double, float, double, fmin, fmax)
+HEDDLE_LEAST_BY(double, double, float, fmin, fmax)
+
+// Functions that are instructions.
+#define HEDDLE_OF_BOTH(name, of_float, of_double)              \
+  HEDDLE_DEVICE float name##f(float v) { return of_float(v); } \
+  HEDDLE_DEVICE float name(float v) { return of_float(v); }    \
+  HEDDLE_DEVICE double name(double v) { return of_double(v); }
+HEDDLE_OF_BOTH(sqrt, __nvvm_sqrt_rn_f, __nvvm_sqrt_rn_d)
+HEDDLE_OF_BOTH(fabs, __builtin_fabsf, __builtin_fabs)
+HEDDLE_OF_BOTH(floor, __builtin_floorf, __builtin_floor)
+HEDDLE_OF_BOTH(ceil, __builtin_ceilf, __builtin_ceil)
+HEDDLE_OF_BOTH(trunc, __builtin_truncf, __builtin_trunc)
+HEDDLE_OF_BOTH(rint, __builtin_rintf, __builtin_rint)
+HEDDLE_OF_BOTH(nearbyint, __builtin_nearbyintf, __builtin_nearbyint)
+HEDDLE_DEVICE float fmaf(float a, float b, float c) { return __nvvm_fma_rn_f(a, b, c); }
+HEDDLE_DEVICE float fma(float a, float b, float c) { return __nvvm_fma_rn_f(a, b, c); }
+HEDDLE_DEVICE double fma(double a, double b, double c) { return __nvvm_fma_rn_d(a, b, c); }
+HEDDLE_DEVICE float copysignf(float a, float b) { return __builtin_copysignf(a, b); }
+HEDDLE_DEVICE float copysign(float a, float b) { return __builtin_copysignf(a, b); }
+HEDDLE_DEVICE double copysign(double a, double b) { return __builtin_copysign(a, b); }
+HEDDLE_DEVICE int abs(int v) { return v < 0 ? -v : v; }
+HEDDLE_DEVICE long abs(long v) { return v < 0 ? -v : v; }
+HEDDLE_DEVICE long long abs(long long v) { return v < 0 ? -v : v; }
+HEDDLE_DEVICE float abs(float v) { return __builtin_fabsf(v); }
+HEDDLE_DEVICE double abs(double v) { return __builtin_fabs(v); }
+HEDDLE_DEVICE bool isnan(float v) { return __builtin_isnan(v); }
+HEDDLE_DEVICE bool isnan(double v) { return __builtin_isnan(v); }
+HEDDLE_DEVICE bool isinf(float v) { return __builtin_isinf(v); }
+HEDDLE_DEVICE bool isinf(double v) { return __builtin_isinf(v); }
+HEDDLE_DEVICE bool isfinite(float v) { return __builtin_isfinite(v); }
+HEDDLE_DEVICE bool isfinite(double v) { return __builtin_isfinite(v); }
+HEDDLE_DEVICE float rsqrtf(float v) { return __nvvm_rsqrt_approx_f(v); }
+HEDDLE_DEVICE float __saturatef(float v) { return __nvvm_saturate_f(v); }
+HEDDLE_DEVICE float __sinf(float v) { return __nvvm_sin_approx_f(v); }
+HEDDLE_DEVICE float __cosf(float v) { return __nvvm_cos_approx_f(v); }
+HEDDLE_DEVICE float __log2f(float v) { return __nvvm_lg2_approx_f(v); }
+HEDDLE_DEVICE float __logf(float v) { return __nvvm_lg2_approx_f(v) * 0.693147181f; }
+HEDDLE_DEVICE float __log10f(float v) { return __nvvm_lg2_approx_f(v) * 0.301029996f; }
+HEDDLE_DEVICE float __expf(float v) { return __nvvm_ex2_approx_f(v * 1.442695041f); }
+HEDDLE_DEVICE float __exp10f(float v) { return __nvvm_ex2_approx_f(v * 3.321928095f); }
+HEDDLE_DEVICE float __powf(float a, float b) { return __nvvm_ex2_approx_f(b * __nvvm_lg2_approx_f(a)); }
+HEDDLE_DEVICE float __tanf(float v) { return __nvvm_div_approx_f(__sinf(v), __cosf(v)); }
+HEDDLE_DEVICE float __fdividef(float a, float b) { return __nvvm_div_approx_f(a, b); }
+#define HEDDLE_ROUNDED(mode, m)                                                                           \
+  HEDDLE_DEVICE float __fadd_##mode(float a, float b) { return __nvvm_add_##m##_f(a, b); }                \
+  HEDDLE_DEVICE float __fsub_##mode(float a, float b) { return __nvvm_add_##m##_f(a, -b); }               \
+  HEDDLE_DEVICE float __fmul_##mode(float a, float b) { return __nvvm_mul_##m##_f(a, b); }                \
+  HEDDLE_DEVICE float __fdiv_##mode(float a, float b) { return __nvvm_div_##m##_f(a, b); }                \
+  HEDDLE_DEVICE float __fmaf_##mode(float a, float b, float c) { return __nvvm_fma_##m##_f(a, b, c); }    \
+  HEDDLE_DEVICE float __frcp_##mode(float v) { return __nvvm_rcp_##m##_f(v); }                            \
+  HEDDLE_DEVICE float __fsqrt_##mode(float v) { return __nvvm_sqrt_##m##_f(v); }                          \
+  HEDDLE_DEVICE double __dadd_##mode(double a, double b) { return __nvvm_add_##m##_d(a, b); }             \
+  HEDDLE_DEVICE double __dsub_##mode(double a, double b) { return __nvvm_add_##m##_d(a, -b); }            \
+  HEDDLE_DEVICE double __dmul_##mode(double a, double b) { return __nvvm_mul_##m##_d(a, b); }             \
+  HEDDLE_DEVICE double __ddiv_##mode(double a, double b) { return __nvvm_div_##m##_d(a, b); }             \
+  HEDDLE_DEVICE double __fma_##mode(double a, double b, double c) { return __nvvm_fma_##m##_d(a, b, c); } \
+  HEDDLE_DEVICE double __drcp_##mode(double v) { return __nvvm_rcp_##m##_d(v); }                          \
+  HEDDLE_DEVICE double __dsqrt_##mode(double v) { return __nvvm_sqrt_##m##_d(v); }                        \
+  HEDDLE_DEVICE int __float2int_##mode(float v) { return __nvvm_f2i_##m(v); }                             \
+  HEDDLE_DEVICE unsigned __float2uint_##mode(float v) { return __nvvm_f2ui_##m(v); }                      \
+  HEDDLE_DEVICE long long __float2ll_##mode(float v) { return __nvvm_f2ll_##m(v); }                       \
+  HEDDLE_DEVICE float __int2float_##mode(int v) { return __nvvm_i2f_##m(v); }                             \
+  HEDDLE_DEVICE float __uint2float_##mode(unsigned v) { return __nvvm_ui2f_##m(v); }                      \
+  HEDDLE_DEVICE int __double2int_##mode(double v) { return __nvvm_d2i_##m(v); }                           \
+  HEDDLE_DEVICE long long __double2ll_##mode(double v) { return __nvvm_d2ll_##m(v); }                     \
+  HEDDLE_DEVICE float __double2float_##mode(double v) { return __nvvm_d2f_##m(v); }
+HEDDLE_ROUNDED(rn, rn)
+HEDDLE_ROUNDED(rz, rz)
+HEDDLE_ROUNDED(ru, rp)
+HEDDLE_ROUNDED(rd, rm)
+
+// Whole numbers.
+HEDDLE_DEVICE int __popc(unsigned v) { return __builtin_popcount(v); }
+HEDDLE_DEVICE int __popcll(unsigned long long v) { return __builtin_popcountll(v); }
+HEDDLE_DEVICE int __clz(int v) { return v ? __builtin_clz((unsigned)v) : 32; }
+HEDDLE_DEVICE int __clzll(long long v) { return v ? __builtin_clzll((unsigned long long)v) : 64; }
+HEDDLE_DEVICE int __ffs(int v) { return v ? __builtin_ctz((unsigned)v) + 1 : 0; }
+HEDDLE_DEVICE int __ffsll(long long v) { return v ? __builtin_ctzll((unsigned long long)v) + 1 : 0; }
+HEDDLE_DEVICE unsigned __brev(unsigned v) { return __builtin_bitreverse32(v); }
+HEDDLE_DEVICE unsigned long long __brevll(unsigned long long v) { return __builtin_bitreverse64(v); }
+HEDDLE_DEVICE int __mulhi(int a, int b) { return __nvvm_mulhi_i(a, b); }
+HEDDLE_DEVICE unsigned __umulhi(unsigned a, unsigned b) { return __nvvm_mulhi_ui(a, b); }
+HEDDLE_DEVICE long long __mul64hi(long long a, long long b) { return __nvvm_mulhi_ll(a, b); }
+HEDDLE_DEVICE unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
+  return __nvvm_mulhi_ull(a, b);
 }
-template <class T>
-HEDDLE_DEVICE T max(T a, T b) {
-  return a < b ? b : a;
+HEDDLE_DEVICE int __mul24(int a, int b) { return __nvvm_mul24_i(a, b); }
+HEDDLE_DEVICE unsigned __umul24(unsigned a, unsigned b) { return __nvvm_mul24_ui(a, b); }
+
+// Read-only memory, time, output.
+#define HEDDLE_LDG(T, builtin, as) \
+  HEDDLE_DEVICE T __ldg(const T* at) { return __nvvm_ldg_##builtin((const as*)at); }
+HEDDLE_LDG(char, c, char)
+HEDDLE_LDG(signed char, c, char)
+HEDDLE_LDG(unsigned char, uc, unsigned char)
+HEDDLE_LDG(short, s, short)
+HEDDLE_LDG(unsigned short, us, unsigned short)
+HEDDLE_LDG(int, i, int)
+HEDDLE_LDG(unsigned, ui, unsigned)
+HEDDLE_LDG(long, l, long)
+HEDDLE_LDG(unsigned long, ul, unsigned long)
+HEDDLE_LDG(long long, ll, long long)
+HEDDLE_LDG(unsigned long long, ull, unsigned long long)
+HEDDLE_LDG(float, f, float)
+HEDDLE_LDG(double, d, double)
+#define HEDDLE_LDG_PAIR(T, builtin, E)                  \
+  HEDDLE_DEVICE T##2 __ldg(const T##2 * at) {           \
+    typedef E pair __attribute__((ext_vector_type(2))); \
+    pair v = __nvvm_ldg_##builtin##2((const pair*)at);  \
+    return {v.x, v.y};                                  \
+  }
+#define HEDDLE_LDG_FOUR(T, builtin, E)                  \
+  HEDDLE_LDG_PAIR(T, builtin, E)                        \
+  HEDDLE_DEVICE T##4 __ldg(const T##4 * at) {           \
+    typedef E four __attribute__((ext_vector_type(4))); \
+    four v = __nvvm_ldg_##builtin##4((const four*)at);  \
+    return {v.x, v.y, v.z, v.w};                        \
+  }
+HEDDLE_LDG_FOUR(int, i, int)
+HEDDLE_LDG_FOUR(uint, ui, unsigned)
+HEDDLE_LDG_FOUR(float, f, float)
+HEDDLE_LDG_PAIR(double, d, double)
+HEDDLE_DEVICE long clock() { return (int)__nvvm_read_ptx_sreg_clock(); }
+HEDDLE_DEVICE long long clock64() { return __nvvm_read_ptx_sreg_clock64(); }
+extern "C" __device__ int printf(const char* format, ...);
+
+// CUDA's mathematics library, which is part of NVIDIA's toolkit.
+extern "C" __device__ void __assertfail(const char* what, const char* file, unsigned line, const char* function,
+                                        size_t);
+extern "C" __device__ __forceinline__ void __assert_fail(const char* what, const char* file, unsigned line,
+                                                         const char* function) {
+  __assertfail(what, file, line, function, sizeof(char));
 }
-#undef HEDDLE_DEVICE
+extern "C" __device__ void* malloc(size_t bytes) __attribute__((nothrow, malloc));
+extern "C" __device__ void free(void* at) __attribute__((nothrow));
+
+#define HEDDLE_NEEDS_NVCC(name) \
+  template <class... T>         \
+  __device__ void name(T... v) __attribute__((unavailable("it is of CUDA's mathematics library, which needs nvcc")));
+#define HEDDLE_NEED_NVCC(name) HEDDLE_NEEDS_NVCC(name) HEDDLE_NEEDS_NVCC(name##f)
+HEDDLE_NEED_NVCC(exp)
+HEDDLE_NEED_NVCC(exp2)
+HEDDLE_NEED_NVCC(exp10)
+HEDDLE_NEED_NVCC(expm1)
+HEDDLE_NEED_NVCC(log)
+HEDDLE_NEED_NVCC(log2)
+HEDDLE_NEED_NVCC(log10)
+HEDDLE_NEED_NVCC(log1p)
+HEDDLE_NEED_NVCC(pow)
+HEDDLE_NEED_NVCC(sin)
+HEDDLE_NEED_NVCC(cos)
+HEDDLE_NEED_NVCC(tan)
+HEDDLE_NEED_NVCC(sinpi)
+HEDDLE_NEED_NVCC(cospi)
+HEDDLE_NEED_NVCC(asin)
+HEDDLE_NEED_NVCC(acos)
+HEDDLE_NEED_NVCC(atan)
+HEDDLE_NEED_NVCC(atan2)
+HEDDLE_NEED_NVCC(sinh)
+HEDDLE_NEED_NVCC(cosh)
+HEDDLE_NEED_NVCC(tanh)
+HEDDLE_NEED_NVCC(asinh)
+HEDDLE_NEED_NVCC(acosh)
+HEDDLE_NEED_NVCC(atanh)
+HEDDLE_NEED_NVCC(erf)
+HEDDLE_NEED_NVCC(erfc)
+HEDDLE_NEED_NVCC(tgamma)
+HEDDLE_NEED_NVCC(lgamma)
+HEDDLE_NEED_NVCC(cbrt)
+HEDDLE_NEED_NVCC(hypot)
+HEDDLE_NEED_NVCC(fmod)
+HEDDLE_NEED_NVCC(remainder)
+HEDDLE_NEED_NVCC(round)
