@@ -146,7 +146,9 @@ TEST(cluster_barrier, orders_a_ring_exchange) {
     const outcome o = run(l);
     ASSERT_EQ(o.code, 0) << ranks << o.err;
     EXPECT_EQ(o.words, ring_reference(l.buffers[0], blocks * threads, ranks, threads, rounds)) << ranks;
-    if (ranks > 1) EXPECT_GT(ptx_runs::expect_same_when_preempted(10, ranks, 3 * ranks), 5u);
+    if (ranks > 1) {
+      EXPECT_GT(ptx_runs::expect_same_when_preempted(10, ranks, 3 * ranks), 5u);
+    }
   }
 }
 
@@ -297,7 +299,9 @@ TEST(distributed_shared_memory, sums_over_a_cluster) {
     ASSERT_EQ(o.code, 0) << o.err;
     EXPECT_EQ(o.words, expected) << ranks;
     EXPECT_EQ(ptx_runs::content(ptx_runs::place_of_test() / "agree.bin"), bytes_of({clusters * ranks * ranks}));
-    if (ranks > 1) EXPECT_GT(ptx_runs::expect_same_when_preempted(10, ranks, 3 * ranks), 5u);
+    if (ranks > 1) {
+      EXPECT_GT(ptx_runs::expect_same_when_preempted(10, ranks, 3 * ranks), 5u);
+    }
   }
 }
 
