@@ -229,6 +229,7 @@ TEST(sass_trace_opcodes, sizes_of_accesses) {
   for (const auto& k : cases)
     EXPECT_EQ(entry(generation::ampere, k.opcode, {8}, {4}, k.traced).instruction.type, k.type) << k.opcode;
   EXPECT_EQ(entry(generation::ampere, "ATOMG.E.ADD.128", {8}, {4, 6}, 16).instruction.type, t::b64);
+  EXPECT_EQ(entry(generation::ampere, "ATOMG.E.EXCH.128.STRONG.GPU", {8}, {4, 6}, 16).instruction.type, t::b128);
   EXPECT_EQ(entry(generation::ampere, "RED.E.ADD.U8", {}, {4, 6}, 1).instruction.type, t::b32);
 }
 

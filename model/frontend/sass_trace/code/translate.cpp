@@ -44,14 +44,14 @@ class modifiers {
   std::vector<std::string_view> parts_;
 };
 
-// Bytes accessed per lane: from the opcode, else from the line, else 4.
+// Bytes accessed per lane: from the opcode, else from the line, else 4. Atomics of 16 bytes only exchange them.
 unsigned access_bytes(const modifiers& m, const isa::instruction& i, unsigned traced) {
   if (m.mnemonic() == "LDSM" || m.mnemonic() == "STSM") return 16;
   unsigned bytes = m.bits() / 8;
   if (bytes == 0 && (traced == 1 || traced == 2 || traced == 4 || traced == 8 || traced == 16)) bytes = traced;
   if (bytes == 0) bytes = 4;
-  const bool atomic = isa::is_atomic(i.op);
-  return atomic ? std::max(bytes, 4u) : bytes;
+  if (!isa::is_atomic(i.op)) return bytes;
+  return std::clamp(bytes, 4u, m.has("EXCH") || m.has("CAS") ? 16u : 8u);
 }
 
 isa::dtype type_of(unsigned bytes, bool is_signed) {
