@@ -46,6 +46,10 @@ void pin_bridge::perform(tlm::tlm_generic_payload& p) {
     p.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
     return;
   }
+  if (enables != nullptr && p.get_byte_enable_length() == 0) {
+    p.set_response_status(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
+    return;
+  }
   for (unsigned at = 0; at < p.get_data_length(); at += 8) {
     std::uint64_t data = 0;
     std::uint32_t strobe = 0;

@@ -83,6 +83,8 @@ class pcie_endpoint : public sc_core::sc_module {
     if (p.get_data_length() > 4 || at % 4 + p.get_data_length() > 4 || at >= space_.size())
       return p.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     const std::uint8_t* const enables = p.get_byte_enable_ptr();
+    if (enables != nullptr && p.get_byte_enable_length() == 0)
+      return p.set_response_status(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
     for (unsigned i = 0; i < p.get_data_length(); ++i) {
       if (enables != nullptr && enables[i % p.get_byte_enable_length()] != TLM_BYTE_ENABLED) continue;
       std::uint8_t& byte = space_[at + i];

@@ -59,7 +59,7 @@ struct host : sc_core::sc_module {
 
  private:
   void run() {
-    right = is_refused() && find_gpu();
+    right = is_refused() && refuses_empty_enables() && find_gpu();
     if (!right) return;
     found_ = true;
     found_event_.notify();
@@ -102,6 +102,23 @@ struct host : sc_core::sc_module {
     sc_core::sc_time delay;
     memory->b_transport(p, delay);
     return p.get_response_status() == tlm::TLM_ADDRESS_ERROR_RESPONSE;
+  }
+
+  /// Whether byte enables of length 0 are an error, as in the rest of the device.
+  bool refuses_empty_enables() {
+    std::uint32_t value = 0;
+    std::uint8_t enabled = TLM_BYTE_ENABLED;
+    tlm::tlm_generic_payload p;
+    p.set_byte_enable_ptr(&enabled);
+    p.set_byte_enable_length(0);
+    p.set_command(tlm::TLM_READ_COMMAND);
+    p.set_address(pcie::identity);
+    p.set_data_ptr(reinterpret_cast<std::uint8_t*>(&value));
+    p.set_data_length(sizeof value);
+    p.set_streaming_width(sizeof value);
+    sc_core::sc_time delay;
+    config->b_transport(p, delay);
+    return p.get_response_status() == tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE;
   }
 
   /// Enumeration, as firmware does it. False if what it finds is not the GPU.
