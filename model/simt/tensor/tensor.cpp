@@ -117,9 +117,12 @@ product_sums sums_of(const instruction& i, unsigned rows, unsigned depth) {
 /// Chips without a unit for 8-bit floats: elements 0 and 1 of each four along k as f16, then the others, then c.
 void multiply_as_halves(const instruction& i, product_tile& t, unsigned depth) {
   float c[16][8];
-  product_tile part = {};
+  product_tile part;
   for (unsigned r = 0; r < 16; ++r)
-    for (unsigned n = 0; n < 8; ++n) c[r][n] = t.d[r][n];
+    for (unsigned n = 0; n < 8; ++n) {
+      c[r][n] = t.d[r][n];
+      part.d[r][n] = 0;
+    }
   for (unsigned half = 0; half < 2; ++half) {
     for (unsigned k = 0; k < depth / 2; ++k) {
       const unsigned from = k / 2 * 4 + 2 * half + k % 2;
@@ -138,7 +141,7 @@ void hmma(const instruction& i, warp_state& w, lane_mask mask) {
   factors<std::uint32_t> f;
   read_factors(i, w, a, b, f, [](dtype, std::uint32_t bits) { return bits; });
   const unsigned depth = depth_of(i);
-  product_tile t = {};
+  product_tile t;
   for (unsigned r = 0; r < 16; ++r) std::copy_n(f.a[r], depth, t.a[r]);
   for (unsigned n = 0; n < 8; ++n)
     for (unsigned k = 0; k < depth; ++k) t.b[k][n] = f.b[n][k];
@@ -159,7 +162,9 @@ void hmma_884(const instruction& i, warp_state& w, lane_mask mask) {
   const unsigned elements = f32 ? 4 : 8;
   const auto row = [&](unsigned e, unsigned l) { return (f32 ? (l & 1) + (e & 2) : l & 3) + (l < 16 ? 0 : 4); };
   const auto column = [&](unsigned e, unsigned l) { return f32 ? first + (l & 2) + (e & 1) : e; };
-  product_tile t[4] = {};
+  product_tile t[4];
+  for (product_tile& q : t)
+    for (unsigned r = 0; r < 8; ++r) std::fill_n(q.d[r], 8, 0.0f);  // an f32 instruction has half of the columns
   for (unsigned l = 0; l < warp_size; ++l) {
     product_tile& q = t[l % 16 / 4];
     const unsigned within = l & 3, half = l < 16 ? 0 : 4;

@@ -51,12 +51,6 @@ class operand_memory {
   std::uint64_t bits_;
 };
 
-std::uint32_t bits_in(const std::uint8_t* bytes, unsigned element, unsigned bits) {
-  std::uint32_t v = 0;
-  std::memcpy(&v, bytes + element * (bits / 8), bits / 8);
-  return v;
-}
-
 /// Calls f(line, k, address) for the rows of 16 bytes of `lines` rows of a or columns of b, from `first` on.
 template <class F>
 void each_chunk(std::uint64_t bits, bool transposed, unsigned first, unsigned lines, unsigned depth, unsigned width,
@@ -72,18 +66,31 @@ void each_chunk(std::uint64_t bits, bool transposed, unsigned first, unsigned li
     for (unsigned k = 0; k < depth; k += in_chunk) f(line, k, d.along_k(first + line, k / in_chunk));
 }
 
-/// Calls set(line, k, bits) for the elements of `lines` rows of a or columns of b, from `first` on.
+/// Calls set(line, k, bits) for the elements, each an Element, of `lines` rows of a or columns of b, from `first` on.
+template <class Element, class F>
+void each_element_as(const block_context& block, std::uint64_t bits, bool transposed, unsigned first, unsigned lines,
+                     unsigned depth, F&& set) {
+  const operand_memory memory(block, bits);
+  constexpr unsigned in_chunk = chunk_bytes / sizeof(Element);
+  each_chunk(bits, transposed, first, lines, depth, 8 * sizeof(Element),
+             [&](unsigned line, unsigned k, std::uint64_t address) {
+               std::uint8_t chunk[chunk_bytes];
+               memory.read(address, chunk);
+               Element elements[in_chunk];
+               std::memcpy(elements, chunk, sizeof chunk);
+               if (transposed)
+                 for (unsigned e = 0; e < in_chunk; ++e) set(line + e, k, elements[e]);
+               else
+                 for (unsigned e = 0; e < in_chunk; ++e) set(line, k + e, elements[e]);
+             });
+}
+
 template <class F>
 void each_element(const block_context& block, std::uint64_t bits, bool transposed, unsigned first, unsigned lines,
                   unsigned depth, unsigned width, F&& set) {
-  const operand_memory memory(block, bits);
-  const unsigned in_chunk = chunk_bytes * 8 / width;
-  std::uint8_t chunk[chunk_bytes];
-  each_chunk(bits, transposed, first, lines, depth, width, [&](unsigned line, unsigned k, std::uint64_t address) {
-    memory.read(address, chunk);
-    for (unsigned e = 0; e < in_chunk; ++e)
-      transposed ? set(line + e, k, bits_in(chunk, e, width)) : set(line, k + e, bits_in(chunk, e, width));
-  });
+  if (width == 32) return each_element_as<std::uint32_t>(block, bits, transposed, first, lines, depth, set);
+  if (width == 16) return each_element_as<std::uint16_t>(block, bits, transposed, first, lines, depth, set);
+  each_element_as<std::uint8_t>(block, bits, transposed, first, lines, depth, set);
 }
 
 /// Where the operands of a product are, and their types.
@@ -150,35 +157,67 @@ struct product {
 template <class F>
 void each_accumulator(unsigned first, unsigned count, F&& f) {
   for (unsigned block = first / 8; block < (first + count) / 8; ++block)
-    for (unsigned e = 0; e < 4; ++e)
-      for (unsigned l = 0; l < warp_size; ++l) f(l / 4 + e / 2 * 8, block * 8 + l % 4 * 2 + e % 2, 4 * block + e, l);
+    for (unsigned half = 0; half < 2; ++half)
+      for (unsigned row = 0; row < 8; ++row)
+        for (unsigned pair = 0; pair < 4; ++pair)
+          for (unsigned e = 0; e < 2; ++e)
+            f(half * 8 + row, block * 8 + pair * 2 + e, 4 * block + half * 2 + e, row * 4 + pair);
 }
 
 constexpr unsigned block_columns = product_tile::columns;  // computed at a time: their elements fill the host's cache
 
+/// The accumulators of a product of floats: f32, or pairs of f16.
+class float_accumulators {
+ public:
+  float_accumulators(const product& p, warp_state& w, lane_mask mask)
+      : f32_(p.i.type == dtype::f32), mask_(mask), regs_(w.regs + std::size_t{p.i.dst} * warp_size) {}
+
+  void load(unsigned first, unsigned count, product_tile& t) const {
+    if (f32_)
+      each_accumulator(first, count, [&](unsigned r, unsigned n, unsigned e, unsigned l) {
+        std::memcpy(&t.d[r][n - first], &regs_[e * warp_size + l], sizeof(float));
+      });
+    else
+      each_accumulator(first, count, [&](unsigned r, unsigned n, unsigned e, unsigned l) {
+        t.d[r][n - first] = static_cast<float>(from_f16(regs_[e / 2 * warp_size + l] >> at(e) & 0xffff));
+      });
+  }
+  void store(unsigned first, unsigned count, const product_tile& t) const {
+    if (f32_)
+      each_accumulator(first, count, [&](unsigned r, unsigned n, unsigned e, unsigned l) {
+        const std::uint32_t word = to_f32(t.d[r][n - first]);
+        if ((mask_ >> l & 1) != 0) regs_[e * warp_size + l] = word;
+      });
+    else
+      each_accumulator(first, count, [&](unsigned r, unsigned n, unsigned e, unsigned l) {
+        std::uint32_t& word = regs_[e / 2 * warp_size + l];
+        if ((mask_ >> l & 1) != 0) word = (word & ~(0xffffu << at(e))) | to_f16(t.d[r][n - first]) << at(e);
+      });
+  }
+
+ private:
+  static unsigned at(unsigned e) { return e % 2 * 16; }
+
+  bool f32_;
+  lane_mask mask_;
+  std::uint32_t* regs_;
+};
+
 void floating_product(const product& p, warp_state& w, lane_mask mask) {
-  const bool f32 = p.i.type == dtype::f32, adds = p.accumulates();
+  const bool adds = p.accumulates();
   const bool minus = ((p.i.sub & gmma::a_negated) != 0) != ((p.i.sub & gmma::b_negated) != 0);
+  const float_accumulators accumulators(p, w, mask);
   product_tile t;
   if (p.sparse) std::memset(t.a, 0, sizeof t.a);
   p.each_of_a([&](unsigned r, unsigned k, std::uint32_t bits) { t.a[r][k] = bits; });
   for (unsigned first = 0; first < p.columns; first += block_columns) {
     const unsigned count = std::min(block_columns, p.columns - first);
     p.each_of_b(first, count, [&](unsigned n, unsigned k, std::uint32_t bits) { t.b[k][n] = bits; });
-    const auto half = [&](unsigned e) { return e % 2 * 16; };
-    each_accumulator(first, count, [&](unsigned r, unsigned n, unsigned e, unsigned l) {
-      if (!adds) return void(t.d[r][n - first] = 0);
-      const std::uint32_t word = w.regs[(std::size_t{p.i.dst} + (f32 ? e : e / 2)) * warp_size + l];
-      t.d[r][n - first] = static_cast<float>(f32 ? from_f32(word) : from_f16(word >> half(e) & 0xffff));
-    });
+    if (adds) accumulators.load(first, count, t);
+    else std::memset(t.d, 0, sizeof t.d);
     add_products(t, {p.a_type, p.b_type, rows, count, p.depth, p.i.sum_products * (p.sparse ? 2u : 1u),
-                     p.i.sum_fraction_bits, !f32, minus, false});
-    each_accumulator(first, count, [&](unsigned r, unsigned n, unsigned e, unsigned l) {
-      if ((mask >> l & 1) == 0) return;
-      std::uint32_t& word = w.regs[(std::size_t{p.i.dst} + (f32 ? e : e / 2)) * warp_size + l];
-      if (f32) word = to_f32(t.d[r][n - first]);
-      else word = (word & ~(0xffffu << half(e))) | to_f16(t.d[r][n - first]) << half(e);
-    });
+                     p.i.sum_fraction_bits, p.i.type != dtype::f32, minus, false});
+    accumulators.store(first, count, t);
   }
 }
 
