@@ -85,7 +85,8 @@ class tensor_copy : public ::testing::Test {
 
   /// Runs a kernel on boxes at `at`. `in`: what stores write, or empty. `more`: arguments after the usual ones.
   heddle::test::outcome run(const std::string& kernel, const tensor& t, const std::vector<place>& at, const bytes& in,
-                            const json& map = {}, const json& more = json::array()) const {
+                            const json& map = {}, const json& more = json::array(),
+                            const std::string& module = HEDDLE_SOURCE "/tests/system/memory/tensor_copy.ptx") const {
     bytes places(at.size() * sizeof(place));
     std::memcpy(places.data(), at.data(), places.size());
     write("at.bin", places);
@@ -95,7 +96,7 @@ class tensor_copy : public ::testing::Test {
     json arguments = {first, {{"buffer", "at"}}, {{"u32", t.box_bytes()}}, {{"buffer", "box"}}};
     arguments.insert(arguments.end(), more.begin(), more.end());
     const json job = {
-        {"module", HEDDLE_SOURCE "/tests/system/memory/tensor_copy.ptx"},
+        {"module", module},
         {"buffers",
          {{"tensor", {{"file", "tensor.bin"}}}, {"at", {{"file", "at.bin"}}}, {"box", {{"file", "in.bin"}}}}},
         {"launches",
@@ -110,7 +111,8 @@ class tensor_copy : public ::testing::Test {
   }
 
   void check_loads(const std::string& kernel, const tensor& t, const std::vector<place>& at, const json& map = {},
-                   const json& more = json::array()) {
+                   const json& more = json::array(),
+                   const std::string& module = HEDDLE_SOURCE "/tests/system/memory/tensor_copy.ptx") {
     bytes expected(at.size() * t.box_bytes());
     const std::uint32_t nan = t.element == 2 ? 0x7fff7fff : 0x7fffffff;
     for (std::size_t b = 0; b < at.size(); ++b)
@@ -118,7 +120,7 @@ class tensor_copy : public ::testing::Test {
         const std::uint8_t outside = t.nan ? static_cast<std::uint8_t>(nan >> to % 4 * 8) : 0;
         expected[b * t.box_bytes() + to] = from < 0 ? outside : content_[static_cast<std::size_t>(from)];
       });
-    const auto o = run(kernel, t, at, {}, map, more);
+    const auto o = run(kernel, t, at, {}, map, more, module);
     ASSERT_EQ(o.code, 0) << o.err << t.map();
     EXPECT_EQ(read("box.bin"), expected) << t.map();
   }
@@ -149,6 +151,23 @@ TEST_F(tensor_copy, uses_maps_that_the_kernel_has_changed) {
   const tensor other{2, "f16", {64, 20, 3}, {8, 8, 1}, {}, {128, 2560}};
   check_loads("replaced", {4, "f32", {40, 30}, {16, 8}, {1, 1}, {160}, 64, true}, {{0, 0}, {30, 25}, {-3, -3}, {17, 4}},
               {{"tensor_map", other.map()}}, {{{"buffer", "tensor"}}});
+}
+
+// As Triton's descriptors: all fields of cleared bytes are set. Below PTX 8.5 a stride is in units of 16 bytes.
+TEST_F(tensor_copy, uses_maps_that_the_kernel_has_made) {
+  const tensor made{4, "f32", {40, 30}, {16, 8}, {1, 1}, {160}, 64, true};
+  const std::vector<place> at{{0, 0}, {30, 25}, {-3, -3}, {17, 4}};
+  const json cleared = {{"bytes_hex", std::string(256, '0')}}, more = {{{"buffer", "tensor"}}};
+  check_loads("replaced", made, at, cleared, more);
+  std::string text = heddle::test::content(HEDDLE_SOURCE "/tests/system/memory/tensor_copy.ptx");
+  const auto replace = [&](const std::string& from, const std::string& to) {
+    ASSERT_NE(text.find(from), std::string::npos) << from;
+    text.replace(text.find(from), from.size(), to);
+  };
+  replace(".version 9.0", ".version 8.4");
+  replace(", 160;", ", 10;");
+  std::ofstream(place_ / "older.ptx") << text;
+  check_loads("replaced", made, at, cleared, more, "older.ptx");
 }
 
 TEST_F(tensor_copy, random_boxes_are_those_of_the_cpu) {

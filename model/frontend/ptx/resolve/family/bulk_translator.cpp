@@ -235,7 +235,8 @@ void bulk_translator::change_map(const hir_instruction& h, const ast_instruction
   };
   switch (field) {
     case map_field::none: return;
-    case map_field::global_address:
+    case map_field::global_address:  // may be the first field of 128 cleared bytes, which become a map
+      store(offsetof(map, magic), dtype::b32, immediate_value(map::magic_number));
       return store(offsetof(map, address), dtype::b64, in_.operand(i.operands[1], dtype::b64, i.where));
     case map_field::rank:  // the operand is the rank less one
       return store(
@@ -243,9 +244,11 @@ void bulk_translator::change_map(const hir_instruction& h, const ast_instruction
           steps.make(ptx_op::add, dtype::u32, {in_.operand(i.operands[1], dtype::u32, i.where), immediate_value(1)}));
     case map_field::box_dim: return store(offsetof(map, box) + number(5, "0 to 4"), dtype::u8, last(2));
     case map_field::global_dim: return store(offsetof(map, last) + 4 * number(5, "0 to 4"), dtype::b32, last(2));
-    case map_field::global_stride:
-      return store(offsetof(map, strides) + 8 * number(4, "0 to 3"), dtype::b64,
-                   in_.operand(i.operands[2], dtype::b64, i.where));
+    case map_field::global_stride: {
+      value bytes = in_.operand(i.operands[2], dtype::b64, i.where);
+      if (strides_without_low_bits_) bytes = steps.make(ptx_op::shl, dtype::b64, {bytes, immediate_value(4)});
+      return store(offsetof(map, strides) + 8 * number(4, "0 to 3"), dtype::b64, bytes);
+    }
     case map_field::element_stride:
       return store(offsetof(map, steps) + number(5, "0 to 4"), dtype::u8,
                    in_.operand(i.operands[2], dtype::u32, i.where));

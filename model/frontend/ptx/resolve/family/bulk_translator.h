@@ -12,7 +12,9 @@ namespace heddle::ptx {
 /// is one instruction of the machine, whose sources are gathered here in the order of isa::instruction.
 class bulk_translator {
  public:
-  bulk_translator(block_builder& code, operand_resolver& in) : code_(code), in_(in) {}
+  /// `strides_without_low_bits`: global_stride is in units of 16 bytes, as ptxas takes it in PTX below 8.5.
+  bulk_translator(block_builder& code, operand_resolver& in, bool strides_without_low_bits)
+      : code_(code), in_(in), strides_without_low_bits_(strides_without_low_bits) {}
 
   void translate(const hir_instruction& h, const ast_instruction& i);
 
@@ -39,6 +41,7 @@ class bulk_translator {
 
   block_builder& code_;
   operand_resolver& in_;
+  bool strides_without_low_bits_;
 };
 
 }  // namespace heddle::ptx

@@ -2,6 +2,7 @@
 #include "heddle/frontend/ptx/resolve/translate/resolver.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 #include <string_view>
 #include <utility>
@@ -53,7 +54,7 @@ resolver::resolver(const loaded_module& m, const ast_function& kernel, hir_funct
       barrier_(code_, in_, out),
       branch_(code_, names_, in_, now_),
       copy_(code_, in_, arrival_),
-      bulk_(code_, in_),
+      bulk_(code_, in_, std::strtod(m.ast->version.c_str(), nullptr) < 8.5),
       integer_(code_, in_, checker_),
       matrix_(m.ast->file, code_, names_, in_, checker_, out),
       memory_(code_, names_, in_, checker_, parameters_, moves_),
