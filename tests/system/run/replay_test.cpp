@@ -332,9 +332,13 @@ TEST_F(replay, a_long_list_takes_little_memory) {
     EXPECT_EQ(1, o.code) << o.err;
     return metrics()["host"]["peak_rss_bytes"].get<double>();
   };
+#if !defined(__SANITIZE_ADDRESS__)  // it surrounds what is allocated
   EXPECT_LT((peak(60000, false) - peak(10000, false)) / 50000, 850) << "bytes for a line";
   // Beyond those that stay open while there is room.
   EXPECT_LT((peak(14000, true) - peak(8000, true)) / 6000, 1200) << "bytes for a file";
+#else
+  EXPECT_GT(peak(14000, true), peak(8000, true));
+#endif
 }
 
 TEST_F(replay, two_runs_are_identical) {

@@ -139,7 +139,7 @@ TEST(fills, contents_do_not_depend_on_how_they_are_cut) {
 
 // ---- job files ----
 
-const char* const small = R"({"module": "/proc/self/exe", "buffers": {"x": {"bytes": 16}},
+const char* const small = R"({"module": "/usr/bin/uname", "buffers": {"x": {"bytes": 16}},
  "launches": [{"kernel": "k", "grid": [1], "block": [32], "args": [{"buffer": "x"}]}]})";
 
 std::string changed(const std::string& from, const std::string& to) {
@@ -238,8 +238,8 @@ TEST(job_file, errors_name_the_place) {
        "the number of an SM or a list of such"},
       {changed("\"module\"", "\"preempt\": [{\"at_cycle\": 1, \"mode\": \"away\"}], \"module\""),
        "mode: got 'away', expected one of drain switch flush auto"},
-      {changed("\"module\": \"/proc/self/exe\"", "\"module\": \"/nonexistent.ptx\""), "cannot read '/nonexistent.ptx'"},
-      {changed("\"module\": \"/proc/self/exe\",", ""), "expected either 'module' or 'modules'"},
+      {changed("\"module\": \"/usr/bin/uname\"", "\"module\": \"/nonexistent.ptx\""), "cannot read '/nonexistent.ptx'"},
+      {changed("\"module\": \"/usr/bin/uname\",", ""), "expected either 'module' or 'modules'"},
       {changed("{\"kernel\"", "{\"memset\": \"x\", \"offset\": 15, \"bytes\": 2}, {\"kernel\""),
        "outside of buffer 'x'"},
       {changed("{\"kernel\"", "{\"copy\": {\"from\": \"x\", \"to\": \"x\", \"bytes\": 17}}, {\"kernel\""),
@@ -252,7 +252,7 @@ TEST(job_file, errors_name_the_place) {
       {changed("}]}]}", "}]}], \"outputs\": [{\"buffer\": \"x\", \"file\": \"/nonexistent/x\"}]}"),
        "cannot write '/nonexistent/x'"},
       {changed("}]}]}", "}]}], \"outputs\": [{\"buffer\": \"x\", \"file\": \"/tmp\"}]}"), "it is a directory"},
-      {changed("}]}]}", "}]}], \"outputs\": [{\"buffer\": \"x\", \"expect\": \"/proc/self/exe\", \"type\": \"u7\"}]}"),
+      {changed("}]}]}", "}]}], \"outputs\": [{\"buffer\": \"x\", \"expect\": \"/usr/bin/uname\", \"type\": \"u7\"}]}"),
        "type: got 'u7', expected one of "},
   };
   for (const auto& c : cases)
