@@ -211,10 +211,13 @@ TEST_F(misuse, gpus_without_configurations_are_an_error) {
 
 TEST_F(misuse, a_request_for_a_snapshot_ends_nothing) {
   put_sweep();
-  // A writer that delivers its text late lets the program wait within its first step.
+  // A writer that delivers its text late lets the program wait within its first step; SIGUSR1 is bit 9.
   const auto signalled = [&](const std::string& command, const std::string& text) {
     put("text", text);
-    return shell("(sleep 0.5; cat text) | " HEDDLE_PROGRAM " " + command + " & sleep 0.2; kill -USR1 $!; wait $!");
+    fs::remove(place_ / "sent");
+    return shell("(while [ ! -e sent ]; do sleep 0.02; done; cat text) | " HEDDLE_PROGRAM " " + command +
+                 " & until grep -Eq '^SigCgt:.*[2367abef]..$' /proc/$!/status; do sleep 0.02; done; kill -USR1 $!; "
+                 "sleep 0.1; touch sent; wait $!");
   };
   EXPECT_EQ(0, signalled("config --gpu /dev/stdin", content(HEDDLE_SOURCE "/configs/gtx1080.ini")).code);
   put("in/here.json", job_text);
