@@ -41,7 +41,7 @@ set(CPACK_DEBIAN_PYTHON_PACKAGE_ARCHITECTURE all)
 set(CPACK_DEBIAN_PYTHON_DESCRIPTION "cycle-level model of a GPU, for Python and notebooks\n${about}\nThis package has the Python module.")
 set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "heddle (= ${PROJECT_VERSION}), python3 (>= 3.9)")
 set(CPACK_DEBIAN_PYTHON_PACKAGE_RECOMMENDS "python3-numpy")
-set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "python3-pandas, python3-matplotlib")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "python3-pandas, python3-matplotlib, clang, libclc-14")
 # Which packages hold the shared libraries is asked of the system, where the tool for it is there.
 find_program(HEDDLE_SHLIBDEPS dpkg-shlibdeps)
 mark_as_advanced(HEDDLE_SHLIBDEPS)

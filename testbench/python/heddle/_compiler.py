@@ -76,6 +76,12 @@ def _clang() -> Optional[str]:
     return shutil.which('clang++')
 
 
+def _libclc() -> Optional[str]:
+    """The bitcode of libclc, which has the mathematics for clang; its functions are OpenCL's."""
+    files = (Path(folder, 'clc/nvptx64--nvidiacl.bc') for folder in ('/usr/lib', '/usr/share', '/usr/local/share'))
+    return next((str(file) for file in files if file.is_file()), None)
+
+
 def is_compilers(file: str) -> bool:
     """True for a file of a compiler or of the system, such as CUDA's headers; such a file is no source of the user."""
     nvcc = shutil.which(_nvcc() or '')
@@ -100,12 +106,13 @@ _READS_NOTHING = re.compile(r'-[DUO].*|-std=.*')  # options
 
 
 def _compile(text: str, name: str, folder: Optional[Path], capability: str, options: Tuple[str, ...]) -> Module:
-    nvcc, clang = _nvcc(), _clang()
+    nvcc, clang, libclc = _nvcc(), _clang(), _libclc()
     more = os.environ.get('NVCC_PREPEND_FLAGS'), os.environ.get('NVCC_APPEND_FLAGS')
-    key = (text, name, capability, options, _state(nvcc or clang), more)
+    key = (text, name, capability, options, _state(nvcc or clang), _state(libclc), more)
     # A file that it reads may have changed.
     reads = folder is not None or any(more) or _READS.search(text) or not all(_READS_NOTHING.fullmatch(o) for o in options)
     if reads or key not in _compiled:
+        chosen = list(options)
         if nvcc:
             command = [nvcc, '-ptx', '-O3', '-lineinfo', '-arch=compute_' + _nvcc_architecture(nvcc, capability)]
         elif clang:
@@ -113,9 +120,14 @@ def _compile(text: str, name: str, folder: Optional[Path], capability: str, opti
             command = [clang, '-x', 'cuda', '--cuda-device-only', '-S', '-O3', '-gline-tables-only', '-nocudainc', '-nocudalib',
                        '-Wno-unknown-cuda-version', '--cuda-gpu-arch=sm_70', '-Xclang', '-target-feature', '-Xclang', '+ptx63',
                        '-include', str(header)]
+            if libclc:
+                command += ['-DHEDDLE_LIBCLC', '-Xclang', '-mlink-builtin-bitcode', '-Xclang', libclc, '-Wno-linker-warnings']
+            chosen = [option for option in options if option != '-ffp-contract=fast']
+            if not any(option.startswith('-ffp-contract') for option in chosen):
+                chosen += ['-ffp-contract=on', '-DHEDDLE_CONTRACT']  # of the user's code: the header says how, and why not of libclc's
         else:
             raise CompileError('CUDA C++ needs a compiler, nvcc or clang++, and neither was found in PATH; PTX needs none')
-        _compiled[key] = _run(command + list(options), text, name, folder)
+        _compiled[key] = _run(command + chosen, text, name, folder)
     return Module(name, _compiled[key], compiled=True)
 
 
@@ -144,10 +156,15 @@ def _run(command: List[str], text: str, name: str, folder: Optional[Path]) -> st
         include = ['-I', str(folder)] if folder else []
         said = _call([*command, *include, str(source), '-o', str(result)])
         if said.returncode != 0:
+            none = re.search(r'error in backend: Undefined external symbol "(\w+)"', said.stderr)
+            if none:
+                raise CompileError(f"the device has no function '{none[1]}' of these arguments: CUDA's mathematics library needs nvcc, "
+                                   "or for clang++ Debian's package libclc", None, said.stderr)
             found = re.search(_MESSAGE.format(own=re.escape(name)), said.stderr + said.stdout, re.MULTILINE)
             if not found:
                 raise CompileError(f'{Path(command[0]).name} has failed:\n{(said.stderr + said.stdout).strip()}', None, said.stderr)
             where = Place(found['file'], int(found['a'] or found['b']), int(found['column'] or 0))
             raise CompileError(found['text'], where, said.stderr)
-        # Line numbers are those of the source under its own name.
-        return result.read_text(encoding='utf-8', errors='surrogateescape').replace(f'"{os.getcwd()}/{name}"', f'"{name}"')
+        # Line numbers are those of the source under its own name. libclc reads two bytes behind this table, which do not matter.
+        ptx = result.read_text(encoding='utf-8', errors='surrogateescape').replace('PIBITS_TBL[158]', 'PIBITS_TBL[160]')
+        return ptx.replace(f'"{os.getcwd()}/{name}"', f'"{name}"')

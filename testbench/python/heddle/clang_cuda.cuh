@@ -292,7 +292,6 @@ HEDDLE_DEVICE long clock() { return (int)__nvvm_read_ptx_sreg_clock(); }
 HEDDLE_DEVICE long long clock64() { return __nvvm_read_ptx_sreg_clock64(); }
 extern "C" __device__ int printf(const char* format, ...);
 
-// CUDA's mathematics library, which is part of NVIDIA's toolkit.
 extern "C" __device__ void __assertfail(const char* what, const char* file, unsigned line, const char* function,
                                         size_t);
 extern "C" __device__ __forceinline__ void __assert_fail(const char* what, const char* file, unsigned line,
@@ -302,40 +301,9 @@ extern "C" __device__ __forceinline__ void __assert_fail(const char* what, const
 extern "C" __device__ void* malloc(size_t bytes) __attribute__((nothrow, malloc));
 extern "C" __device__ void free(void* at) __attribute__((nothrow));
 
-#define HEDDLE_NEEDS_NVCC(name) \
-  template <class... T>         \
-  __device__ void name(T... v) __attribute__((unavailable("it is of CUDA's mathematics library, which needs nvcc")));
-#define HEDDLE_NEED_NVCC(name) HEDDLE_NEEDS_NVCC(name) HEDDLE_NEEDS_NVCC(name##f)
-HEDDLE_NEED_NVCC(exp)
-HEDDLE_NEED_NVCC(exp2)
-HEDDLE_NEED_NVCC(exp10)
-HEDDLE_NEED_NVCC(expm1)
-HEDDLE_NEED_NVCC(log)
-HEDDLE_NEED_NVCC(log2)
-HEDDLE_NEED_NVCC(log10)
-HEDDLE_NEED_NVCC(log1p)
-HEDDLE_NEED_NVCC(pow)
-HEDDLE_NEED_NVCC(sin)
-HEDDLE_NEED_NVCC(cos)
-HEDDLE_NEED_NVCC(tan)
-HEDDLE_NEED_NVCC(sinpi)
-HEDDLE_NEED_NVCC(cospi)
-HEDDLE_NEED_NVCC(asin)
-HEDDLE_NEED_NVCC(acos)
-HEDDLE_NEED_NVCC(atan)
-HEDDLE_NEED_NVCC(atan2)
-HEDDLE_NEED_NVCC(sinh)
-HEDDLE_NEED_NVCC(cosh)
-HEDDLE_NEED_NVCC(tanh)
-HEDDLE_NEED_NVCC(asinh)
-HEDDLE_NEED_NVCC(acosh)
-HEDDLE_NEED_NVCC(atanh)
-HEDDLE_NEED_NVCC(erf)
-HEDDLE_NEED_NVCC(erfc)
-HEDDLE_NEED_NVCC(tgamma)
-HEDDLE_NEED_NVCC(lgamma)
-HEDDLE_NEED_NVCC(cbrt)
-HEDDLE_NEED_NVCC(hypot)
-HEDDLE_NEED_NVCC(fmod)
-HEDDLE_NEED_NVCC(remainder)
-HEDDLE_NEED_NVCC(round)
+#include "clang_math.cuh"
+#ifdef HEDDLE_CONTRACT
+// The user's products and sums may become one instruction. libclc's may not: its sums of products are exact in two
+// parts.
+#pragma clang fp contract(fast)
+#endif
