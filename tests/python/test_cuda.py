@@ -3,7 +3,9 @@
 import array
 import contextlib
 import io
+import itertools
 import math
+import re
 import struct
 import tempfile
 import unittest
@@ -164,6 +166,29 @@ FUNCTIONS = [  # result, expression, its value for x, y, k
     (u, '__ballot_sync(~0u, k % 3 == 0)', lambda x, y, k: 0x49249249),
     (u, '__activemask()', lambda x, y, k: 0xffffffff),
     (i, '__syncthreads_count(k < 7) + 100 * __syncthreads_and(k < 7) + 1000 * __syncthreads_or(k == 7)', lambda x, y, k: 1007),
+    (u, '__match_any_sync(~0u, k % 8)', lambda x, y, k: 0x01010101 << k % 8),
+    (u, '__match_any_sync(~0u, (long long)(k % 2) << 40)', lambda x, y, k: 0x55555555 << k % 2),
+    (u, '__match_any_sync(~0u, k % 2 ? x : 1.f)', lambda x, y, k: 1 << k if k % 2 else 0x55555555),
+    (u, '__match_any_sync(~0u, k < 16 ? 1. : y)', lambda x, y, k: 0xffff if k < 16 else 1 << k),
+    (u, '__match_any_sync(~0u, k % 4u) ^ __match_any_sync(~0u, k % 4ul)', lambda x, y, k: 0),
+    (u, '__match_all_sync(~0u, k / 32, &flag) + flag', lambda x, y, k: 0),  # ~0u, and 1
+    (u, '__match_all_sync(~0u, k, &flag) + flag', lambda x, y, k: 0),
+    (u, '__match_all_sync(~0u, k * 0 + 5ull, &flag) - flag', lambda x, y, k: 0xfffffffe),
+    (u, '__match_all_sync(~0u, y, &flag) - flag', lambda x, y, k: 0),
+    (u, '__byte_perm(0x33221100u, 0x77665544u, 0x6000u + k % 8)', lambda x, y, k: 0x66000000 | 0x11 * (k % 8)),
+    (u, '__funnelshift_l(0x89abcdefu, 0x01234567u, k + 8)', lambda x, y, k: 0x0123456789abcdef << (k + 8) % 32 >> 32 & 0xffffffff),
+    (u, '__funnelshift_r(0x89abcdefu, 0x01234567u, k + 8)', lambda x, y, k: 0x0123456789abcdef >> (k + 8) % 32 & 0xffffffff),
+    (u, '__funnelshift_lc(0x89abcdefu, 0x01234567u, k + 8)', lambda x, y, k: 0x0123456789abcdef << min(k + 8, 32) >> 32 & 0xffffffff),
+    (u, '__funnelshift_rc(0x89abcdefu, 0x01234567u, k + 8)', lambda x, y, k: 0x0123456789abcdef >> min(k + 8, 32) & 0xffffffff),
+    (u, '__sad(k - 9, 3, 7u)', lambda x, y, k: abs(k - 12) + 7),
+    (u, '__usad(k, 0x80000000u, 7u)', lambda x, y, k: 2**31 - k + 7),
+    (i, '__hadd(k - 9, 2)', lambda x, y, k: (k - 7) >> 1),
+    (i, '__rhadd(k - 9, 2)', lambda x, y, k: (k - 6) >> 1),
+    (u, '__uhadd(0xffffffffu, k) + __urhadd(0xffffffffu, k)', lambda x, y, k: ((2**32 - 1 + k) // 2 + (2**32 + k) // 2) % 2**32),
+    (i, '__dp4a(0x01ff0203, 0x01010101 * k, -5)', lambda x, y, k: (1 - 1 + 2 + 3) * k - 5),
+    (u, '__dp4a(0x01ff0203u, 0x01010101u * k, 5u)', lambda x, y, k: (1 + 255 + 2 + 3) * k + 5),
+    (u, '__isGlobal(X) + 2 * __isShared(X) + 4 * __isShared(shared) + 8 * __isGlobal(shared) + 16 * __isLocal(&flag)', lambda x, y, k: 21),
+    (i, '(__nanosleep(20), 1)', lambda x, y, k: 1),
     (i, 'clock64() - clock64() <= 0', lambda x, y, k: 1),
     (i, 'clock() == 0', lambda x, y, k: 0),
 ]
@@ -218,12 +243,14 @@ class Cuda(HeddleTest):
     def test_atomics_of_all_types(self):
         cases = [(op, kind) for op, (_, kinds) in ATOMICS.items() for kind in kinds]
         parameters = ', '.join(f'{kind}* p{n}, {kind} v{n}' for n, (_, kind) in enumerate(cases))
-        body = ''.join(f'p{n}[1] = atomic{op}(p{n}, v{n});\n' for n, (op, _) in enumerate(cases))
-        source = f'__global__ void atomics({parameters}) {{\n{body}}}'
-        for name, chosen in self.compilers():
-            with self.subTest(name), chosen:
-                kernel = self.gpu.kernel(source)
-                for first, second in ((3, 5), (5, 3), (0, 4), (7, 7)):
+        for (name, chosen), scope in itertools.product(self.compilers(), ('', '_block', '_system')):
+            body = ''.join(f'p{n}[1] = atomic{op}{scope}(p{n}, v{n});\n' for n, (op, _) in enumerate(cases))
+            with self.subTest(name + scope), chosen:
+                kernel = self.gpu.kernel(f'__global__ void atomics({parameters}) {{\n{body}}}')
+                # The scope is that of the instruction, or the GPU's.
+                named = {'': r'atom(\.gpu)?', '_block': r'atom(\.\w+)*\.cta', '_system': r'atom(\.\w+)*\.sys'}[scope]
+                self.assertGreater(len(re.findall(named, kernel.module.ptx)), 20)
+                for first, second in ((3, 5), (5, 3), (0, 4), (7, 7), (0, 3), (3, 0)):
                     pairs = [(value_of(kind, first), value_of(kind, second)) for _, kind in cases]
                     memory = [array.array(TYPES[kind], [a, 0]) for (_, kind), (a, _) in zip(cases, pairs)]
                     kernel(1, 1, *(x for m, (_, b) in zip(memory, pairs) for x in (m, b)))
@@ -233,7 +260,7 @@ class Cuda(HeddleTest):
                         self.assertEqual(m.tolist(), [result, a], (op, kind, a, b))
 
     def test_compare_and_swap_and_threads_that_meet(self):
-        source = '''__global__ void swaps(int* a, unsigned* b, unsigned long long* c, unsigned short* h, int* sum, double* total) {
+        text = '''__global__ void swaps(int* a, unsigned* b, unsigned long long* c, unsigned short* h, int* sum, double* total) {
   int k = threadIdx.x;
   if (k == 0) {
     a[1] = atomicCAS(a, -5, 7), a[1] += atomicCAS(a, 1, 9);
@@ -244,8 +271,9 @@ class Cuda(HeddleTest):
   __threadfence(), __threadfence_block(), __threadfence_system(), __syncwarp(), __syncwarp(~0u);
   atomicAdd(sum, k), atomicAdd(total, .5);
 }'''
-        for name, chosen in self.compilers():
-            with self.subTest(name), chosen:
+        for (name, chosen), scope in itertools.product(self.compilers(), ('', '_block', '_system')):
+            source = re.sub(r'atomicCAS(?=\(\w, (?!\(unsigned short))', f'atomicCAS{scope}', text)
+            with self.subTest(name + scope), chosen:
                 memory = [array.array('i', [-5, 0]), array.array('I', [0xf0000005, 0]), array.array('Q', [0xf000000000000005, 0]),
                           array.array('H', [0xf005, 0, 0, 3]), array.array('i', [0]), array.array('d', [0])]
                 self.gpu.kernel(source)(2, 32, *memory)
@@ -260,7 +288,7 @@ class Cuda(HeddleTest):
         body = ''.join(f'o{kinds.index(kind)}[{n * 32} + k] = {text};\n' for n, (kind, text, _) in enumerate(cases))
         outputs = ', '.join(f'{kind}* o{n}' for n, kind in enumerate(kinds))
         source = (f'#define NAN_ __int_as_float(0x7fffffff)\n__global__ void functions(const float* X, const double* Y, {outputs}) {{\n'
-                  f'int k = threadIdx.x;\nfloat x = X[k];\ndouble y = Y[k];\n{body}}}')
+                  f'__shared__ int shared[1];\nint k = threadIdx.x, flag = 0;\nfloat x = X[k];\ndouble y = Y[k];\n{body}}}')
         x, y = array.array('f', NUMBER), array.array('d', NUMBER)
         for name, chosen in self.compilers():
             with self.subTest(name), chosen:
@@ -323,10 +351,12 @@ __global__ void say(int n) {
     def test_what_clang_does_not_have_is_refused(self):
         calls = ['erfinvf(*p)', 'exp(1)', 'fmod(*p, 1.)', '__half h', 'atomicMax(p, 1.f)', 'atomicSub(p, 1.f)',
                  'atomicAdd((short*)p, 1)', 'atomicAdd((long long*)p, 1ll)',
-                 'atomicExch((double*)p, 1.)', 'atomicAdd_block(p, 1.f)', 'atomicCAS(p, 1.f, 2.f)',
+                 'atomicExch((double*)p, 1.)', 'atomicSub_block(p, 1.f)', 'atomicMin_system(p, 1.f)', 'atomicCAS(p, 1.f, 2.f)',
                  '__shfl_sync(~0u, make_float2(1, 2), 0)', '__shfl_xor_sync(~0u, p, 1)',
                  '__ldg(&p)', 'min(1, 2.f)', '__reduce_add_sync(~0u, 1)']
         with mock.patch.object(_compiler, '_nvcc', lambda: None):
             for call in calls:
                 with self.subTest(call), self.assertRaises(heddle.CompileError):
                     self.gpu.kernel(f'__global__ void f(float* p) {{ {call}; }}')
+            self.refused("'__reduce_add_sync.* is unavailable: it is of sm_80", self.gpu.kernel,
+                         '__global__ void f(unsigned* p) { *p = __reduce_add_sync(~0u, 1); }')

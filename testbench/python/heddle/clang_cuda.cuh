@@ -103,23 +103,60 @@ HEDDLE_SHUFFLE(__shfl_up_sync, up, unsigned, 0)
 HEDDLE_SHUFFLE(__shfl_down_sync, down, unsigned, 31)
 HEDDLE_SHUFFLE(__shfl_xor_sync, bfly, int, 31)
 
+// Lanes with the same bits.
+#define HEDDLE_MATCH(T, bits, constraint, as)                                                                     \
+  HEDDLE_DEVICE unsigned __match_any_sync(unsigned mask, T v) {                                                   \
+    unsigned same;                                                                                                \
+    asm volatile("match.any.sync.b" #bits " %0, %1, %2;" : "=r"(same) : constraint(as(v)), "r"(mask) : "memory"); \
+    return same;                                                                                                  \
+  }                                                                                                               \
+  HEDDLE_DEVICE unsigned __match_all_sync(unsigned mask, T v, int* all) {                                         \
+    unsigned same;                                                                                                \
+    asm volatile("{ .reg .pred p; match.all.sync.b" #bits " %0|p, %2, %3; selp.s32 %1, 1, 0, p; }"                \
+                 : "=r"(same), "=r"(*all)                                                                         \
+                 : constraint(as(v)), "r"(mask)                                                                   \
+                 : "memory");                                                                                     \
+    return same;                                                                                                  \
+  }
+HEDDLE_MATCH(int, 32, "r", (int))
+HEDDLE_MATCH(unsigned, 32, "r", (int))
+HEDDLE_MATCH(float, 32, "r", __float_as_int)
+HEDDLE_MATCH(long, 64, "l", (long))
+HEDDLE_MATCH(unsigned long, 64, "l", (long))
+HEDDLE_MATCH(long long, 64, "l", (long))
+HEDDLE_MATCH(unsigned long long, 64, "l", (long))
+HEDDLE_MATCH(double, 64, "l", __double_as_longlong)
+
 // Atomics: `as` is the type of the instruction's operands.
-#define HEDDLE_ATOMIC(op, builtin, T, as) \
-  HEDDLE_DEVICE T op(T* at, T v) { return (T)__nvvm_atom_##builtin((as*)at, (as)v); }
+#define HEDDLE_ATOMIC_IN(op, scope, builtin, T, as) \
+  HEDDLE_DEVICE T op##scope(T* at, T v) { return (T)__nvvm_atom_##builtin((as*)at, (as)v); }
+#define HEDDLE_ATOMIC(op, builtin, T, as)            \
+  HEDDLE_ATOMIC_IN(op, , builtin, T, as)             \
+  HEDDLE_ATOMIC_IN(op, _block, cta_##builtin, T, as) \
+  HEDDLE_ATOMIC_IN(op, _system, sys_##builtin, T, as)
 #define HEDDLE_ATOMICS_OF_BITS(op, builtin)         \
   HEDDLE_ATOMIC(op, builtin##_gen_i, int, int)      \
   HEDDLE_ATOMIC(op, builtin##_gen_i, unsigned, int) \
   HEDDLE_ATOMIC(op, builtin##_gen_ll, unsigned long long, long long)
-#define HEDDLE_ATOMICS_IN_ORDER(op, builtin)                \
-  HEDDLE_ATOMIC(op, builtin##_gen_i, int, int)              \
-  HEDDLE_ATOMIC(op, builtin##_gen_ui, unsigned, unsigned)   \
-  HEDDLE_ATOMIC(op, builtin##_gen_ll, long long, long long) \
-  HEDDLE_ATOMIC(op, builtin##_gen_ull, unsigned long long, unsigned long long)
+// clang 14 takes these without a sign for those with one if they have a scope.
+#define HEDDLE_ATOMIC_BY_ASM(op, instruction, T, constraint)                                                      \
+  HEDDLE_DEVICE T op(T* at, T v) {                                                                                \
+    T old;                                                                                                        \
+    asm volatile("atom." instruction " %0, [%1], %2;" : "=" constraint(old) : "l"(at), constraint(v) : "memory"); \
+    return old;                                                                                                   \
+  }
+#define HEDDLE_ATOMICS_IN_ORDER(op, name)                                        \
+  HEDDLE_ATOMIC(op, name##_gen_i, int, int)                                      \
+  HEDDLE_ATOMIC(op, name##_gen_ll, long long, long long)                         \
+  HEDDLE_ATOMIC_IN(op, , name##_gen_ui, unsigned, unsigned)                      \
+  HEDDLE_ATOMIC_IN(op, , name##_gen_ull, unsigned long long, unsigned long long) \
+  HEDDLE_ATOMIC_BY_ASM(op##_block, "cta." #name ".u32", unsigned, "r")           \
+  HEDDLE_ATOMIC_BY_ASM(op##_system, "sys." #name ".u32", unsigned, "r")          \
+  HEDDLE_ATOMIC_BY_ASM(op##_block, "cta." #name ".u64", unsigned long long, "l") \
+  HEDDLE_ATOMIC_BY_ASM(op##_system, "sys." #name ".u64", unsigned long long, "l")
 HEDDLE_ATOMICS_OF_BITS(atomicAdd, add)
 HEDDLE_ATOMIC(atomicAdd, add_gen_f, float, float)
 HEDDLE_ATOMIC(atomicAdd, add_gen_d, double, double)
-HEDDLE_ATOMIC(atomicSub, sub_gen_i, int, int)
-HEDDLE_ATOMIC(atomicSub, sub_gen_i, unsigned, int)
 HEDDLE_ATOMICS_IN_ORDER(atomicMin, min)
 HEDDLE_ATOMICS_IN_ORDER(atomicMax, max)
 HEDDLE_ATOMIC(atomicInc, inc_gen_ui, unsigned, unsigned)
@@ -128,14 +165,22 @@ HEDDLE_ATOMICS_OF_BITS(atomicAnd, and)
 HEDDLE_ATOMICS_OF_BITS(atomicOr, or)
 HEDDLE_ATOMICS_OF_BITS(atomicXor, xor)
 HEDDLE_ATOMICS_OF_BITS(atomicExch, xchg)
-HEDDLE_DEVICE float atomicExch(float* at, float v) { return __int_as_float(atomicExch((int*)at, __float_as_int(v))); }
-#define HEDDLE_CAS(builtin, T, as)                                         \
-  HEDDLE_DEVICE T atomicCAS(T* at, T expected, T v) {                      \
-    return (T)__nvvm_atom_cas_gen_##builtin((as*)at, (as)expected, (as)v); \
+#define HEDDLE_ATOMICS_BY_OTHERS(scope, builtin)                                                               \
+  HEDDLE_DEVICE int atomicSub##scope(int* at, int v) { return atomicAdd##scope(at, (int)(0u - (unsigned)v)); } \
+  HEDDLE_DEVICE unsigned atomicSub##scope(unsigned* at, unsigned v) { return atomicAdd##scope(at, 0u - v); }   \
+  HEDDLE_DEVICE float atomicExch##scope(float* at, float v) {                                                  \
+    return __int_as_float(atomicExch##scope((int*)at, __float_as_int(v)));                                     \
+  }                                                                                                            \
+  HEDDLE_CAS(scope, builtin##i, int, int)                                                                      \
+  HEDDLE_CAS(scope, builtin##i, unsigned, int)                                                                 \
+  HEDDLE_CAS(scope, builtin##ll, unsigned long long, long long)
+#define HEDDLE_CAS(scope, builtin, T, as)                          \
+  HEDDLE_DEVICE T atomicCAS##scope(T* at, T expected, T v) {       \
+    return (T)__nvvm_atom_##builtin((as*)at, (as)expected, (as)v); \
   }
-HEDDLE_CAS(i, int, int)
-HEDDLE_CAS(i, unsigned, int)
-HEDDLE_CAS(ll, unsigned long long, long long)
+HEDDLE_ATOMICS_BY_OTHERS(, cas_gen_)
+HEDDLE_ATOMICS_BY_OTHERS(_block, cta_cas_gen_)
+HEDDLE_ATOMICS_BY_OTHERS(_system, sys_cas_gen_)
 HEDDLE_DEVICE unsigned short atomicCAS(unsigned short* at, unsigned short expected, unsigned short v) {
   unsigned short old;
   asm volatile("atom.cas.b16 %0, [%1], %2, %3;" : "=h"(old) : "l"(at), "h"(expected), "h"(v) : "memory");
@@ -254,8 +299,32 @@ HEDDLE_DEVICE unsigned long long __umul64hi(unsigned long long a, unsigned long 
 }
 HEDDLE_DEVICE int __mul24(int a, int b) { return __nvvm_mul24_i(a, b); }
 HEDDLE_DEVICE unsigned __umul24(unsigned a, unsigned b) { return __nvvm_mul24_ui(a, b); }
+HEDDLE_DEVICE unsigned __byte_perm(unsigned a, unsigned b, unsigned at) { return __nvvm_prmt(a, b, at); }
+HEDDLE_DEVICE unsigned __sad(int a, int b, unsigned sum) { return sum + (unsigned)(a < b ? b - a : a - b); }
+HEDDLE_DEVICE unsigned __usad(unsigned a, unsigned b, unsigned sum) { return sum + (a < b ? b - a : a - b); }
+HEDDLE_DEVICE int __hadd(int a, int b) { return (a & b) + ((a ^ b) >> 1); }
+HEDDLE_DEVICE int __rhadd(int a, int b) { return (a | b) - ((a ^ b) >> 1); }
+HEDDLE_DEVICE unsigned __uhadd(unsigned a, unsigned b) { return (a & b) + ((a ^ b) >> 1); }
+HEDDLE_DEVICE unsigned __urhadd(unsigned a, unsigned b) { return (a | b) - ((a ^ b) >> 1); }
+#define HEDDLE_OF_THREE(name, instruction, R, A, B, C)                           \
+  HEDDLE_DEVICE R name(A a, B b, C c) {                                          \
+    R result;                                                                    \
+    asm(instruction " %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(c)); \
+    return result;                                                               \
+  }
+HEDDLE_OF_THREE(__funnelshift_l, "shf.l.wrap.b32", unsigned, unsigned, unsigned, unsigned)
+HEDDLE_OF_THREE(__funnelshift_lc, "shf.l.clamp.b32", unsigned, unsigned, unsigned, unsigned)
+HEDDLE_OF_THREE(__funnelshift_r, "shf.r.wrap.b32", unsigned, unsigned, unsigned, unsigned)
+HEDDLE_OF_THREE(__funnelshift_rc, "shf.r.clamp.b32", unsigned, unsigned, unsigned, unsigned)
+HEDDLE_OF_THREE(__dp4a, "dp4a.s32.s32", int, int, int, int)
+HEDDLE_OF_THREE(__dp4a, "dp4a.u32.u32", unsigned, unsigned, unsigned, unsigned)
 
-// Read-only memory, time, output.
+// Read-only memory, spaces of addresses, time, output.
+HEDDLE_DEVICE unsigned __isGlobal(const void* at) { return __nvvm_isspacep_global(at); }
+HEDDLE_DEVICE unsigned __isShared(const void* at) { return __nvvm_isspacep_shared(at); }
+HEDDLE_DEVICE unsigned __isConstant(const void* at) { return __nvvm_isspacep_const(at); }
+HEDDLE_DEVICE unsigned __isLocal(const void* at) { return __nvvm_isspacep_local(at); }
+HEDDLE_DEVICE void __nanosleep(unsigned ns) { asm volatile("nanosleep.u32 %0;" ::"r"(ns) : "memory"); }
 #define HEDDLE_LDG(T, builtin, as) \
   HEDDLE_DEVICE T __ldg(const T* at) { return __nvvm_ldg_##builtin((const as*)at); }
 HEDDLE_LDG(char, c, char)
@@ -302,6 +371,15 @@ extern "C" __device__ void* malloc(size_t bytes) __attribute__((nothrow, malloc)
 extern "C" __device__ void free(void* at) __attribute__((nothrow));
 
 #include "clang_math.cuh"
+// The warp's sums and so on in one instruction are of sm_80.
+#define HEDDLE_OF_SM_80(name) \
+  HEDDLE_UNAVAILABLE(name, "it is of sm_80 and later, clang++ compiles for sm_70: it needs nvcc")
+HEDDLE_OF_SM_80(__reduce_add_sync)
+HEDDLE_OF_SM_80(__reduce_min_sync)
+HEDDLE_OF_SM_80(__reduce_max_sync)
+HEDDLE_OF_SM_80(__reduce_and_sync)
+HEDDLE_OF_SM_80(__reduce_or_sync)
+HEDDLE_OF_SM_80(__reduce_xor_sync)
 #ifdef HEDDLE_CONTRACT
 // The user's products and sums may become one instruction. libclc's may not: its sums of products are exact in two
 // parts.
