@@ -113,6 +113,7 @@ class Numpy(HeddleTest):
             given = type('Given', (), {'__array_interface__': {**y.__array_interface__, **interface}})()
             self.refused('a Given (does not give its memory|whose .* has no address)', self.saxpy, 1, 4, 4, 1.0, given, y)
         self.refused('is a number, got an array of float32', self.saxpy, 1, 4, y, 1.0, y, y)
+        self.refused('a masked array', self.saxpy, 1, 4, 4, 1.0, np.ma.masked_less(y, 1), y)
 
     def test_times_are_arrays_of_whole_numbers(self):
         x, y = np.ones(4, np.float32).view('m8[s]'), np.zeros(2, 'M8[ns]')
@@ -204,6 +205,10 @@ class Numpy(HeddleTest):
 
         kernel(1, 1, Pair(3, 4), out)
         self.assertEqual(out.tolist(), [3, 4])
+        swapped = type('Swapped', (ctypes.BigEndianStructure,), {'_fields_': Pair._fields_})
+        within = type('Within', (ctypes.Structure,), {'_fields_': [('pair', swapped * 1)]})
+        for other in (swapped(3, 4), within(), np.array([(7, 9)], '>u4,<u4')[0], np.zeros(2, '>u4')):
+            self.refused("byte order is not the GPU's", kernel, 1, 1, other, out)
         self.refused('a struct of 8 bytes, got 4 bytes', kernel, 1, 1, b'abcd', out)
         self.refused('a struct of 8 bytes', kernel, 1, 1, 5, out)
 

@@ -179,6 +179,13 @@ class Runs(HeddleTest):
         with contextlib.redirect_stdout(said):
             self.gpu.kernel(ptx)(33, 1000)
         self.assertEqual(said.getvalue(), '€€\n' * 33000)
+        bare = io.TextIOWrapper(io.BytesIO(), encoding='ascii')
+        with contextlib.redirect_stdout(bare):
+            self.gpu.kernel(ptx)(1, 1)
+            bare.flush()
+            self.assertEqual(bare.buffer.getvalue(), b'\\u20ac\\u20ac\n')
+            bare.close()
+            self.gpu.kernel(ptx)(1, 1)
 
     def test_a_warning_is_one_of_python(self):
         with warnings.catch_warnings(record=True) as caught:
@@ -194,6 +201,7 @@ class Runs(HeddleTest):
         table = heddle.Gpu('v100').occupancy((16, 16), 40, shared_bytes=1024)
         self.assertEqual((table['blocks_per_sm'], table['active_warps'], table['limiters']), (6, 48, ['registers']))
         self.assertEqual(self.saxpy.occupancy(256)['theoretical_occupancy'], 1)
+        self.refused('at most 64 in z', self.saxpy.occupancy, (1, 1, 65))
 
     def test_a_run_may_have_views_of_its_own(self):
         with tempfile.TemporaryDirectory() as folder:

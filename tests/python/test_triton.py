@@ -197,6 +197,9 @@ class Triton(unittest.TestCase):
         self.assertTrue((x == wanted).all())
         self.assertEqual([trial.error is None for trial in jit.trials], [True, True, True, False])
         self.assertIsInstance(jit.trials[-1].error, heddle.InputError)
+        y.flags.writeable = False
+        with self.assertRaisesRegex(heddle.InputError, "'y_ptr' is a read-only array"):
+            jit[(2,)](x, y, x, 256)
         with self.assertRaisesRegex(heddle.InputError, 'none of the 2 configurations'):
             ht.jit_on(self.gpu, triton.autotune(configs[-1:] * 2, key=[])(add_kernel))[(1,)](x, y, x, 256)
 

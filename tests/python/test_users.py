@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What users do: the page's example, CUDA sources, sweeps, tables, the report in a notebook, help()."""
 import array
+import concurrent.futures
 import inspect
 import os
 import pydoc
@@ -222,6 +223,19 @@ class Sweeps(HeddleTest):
             launch = self.launch()
             table = self.gpu.sweep([launch, launch], {'gpu': 'gtx1080'}, Path(folder, 's.sqlite'), metrics=['kernels.1.cycles'])
             self.assertGreater(table[0]['kernels.1.cycles'], 0)
+
+    def test_sweeps_of_one_store_at_the_same_time_are_each_their_own(self):
+        def cycles(store, blocks):
+            data = array.array('f', [1] * 32 * blocks)
+            launch = self.saxpy.launch(blocks, 32, 32 * blocks, 1.0, data, data)
+            return [row['cycles'] for row in self.gpu.sweep(launch, {'gpu.sm_count': [1, 2]}, store, metrics=['cycles'])]
+
+        with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(4) as pool:
+            sizes = [1, 40, 200, 500]
+            wanted = [cycles(Path(folder, f'{blocks}.sqlite'), blocks) for blocks in sizes]
+            self.assertEqual(len({tuple(w) for w in wanted}), 4)
+            got = list(pool.map(lambda blocks: cycles(Path(folder, 'one.sqlite'), blocks), sizes))
+            self.assertEqual(got, wanted)
 
     def test_a_value_of_ones_own_wins_over_what_a_memory_determines(self):
         own = heddle.Gpu('gtx1080', {'dram.banks': 2, 'dram.preset': 'hbm2'})

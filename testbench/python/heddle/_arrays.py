@@ -57,6 +57,9 @@ def host_array(value: Any, what: str) -> Optional[HostArray]:
     """The memory of an array; None if `value` is no array. Raises InputError, which begins with `what`."""
     if is_scalar(value) or isinstance(value, (str, list, tuple, dict)):
         return None
+    masked = sys.modules.get('numpy.ma')
+    if masked is not None and isinstance(value, masked.MaskedArray):
+        raise InputError(f'{what} is a masked array, whose mask a GPU does not know, expected its data, such as value.filled(0)')
     try:
         if hasattr(value, '__array_interface__'):
             return _of_numpy(value, what)
@@ -98,13 +101,31 @@ def _types(about: Any) -> Iterator[str]:
             yield from _types(field[1])
 
 
+def _swapped(types: Sequence[str]) -> bool:
+    return any(t[0] == ('>' if sys.byteorder == 'little' else '<') for t in types)
+
+
+def is_swapped(value: Any) -> bool:
+    """True if a struct, of NumPy or ctypes, has a number in the other byte order."""
+    if isinstance(value, ctypes.Structure):
+        return _is_swapped_type(type(value))
+    dtype = getattr(value, 'dtype', None)
+    return hasattr(dtype, 'descr') and _swapped([dtype.str, *_types(dtype.descr)])
+
+
+def _is_swapped_type(kind: Any) -> bool:
+    while issubclass(kind, ctypes.Array):
+        kind = kind._type_
+    return hasattr(kind, '_swappedbytes_') or any(_is_swapped_type(field[1]) for field in getattr(kind, '_fields_', []))
+
+
 def _of_numpy(value: Any, what: str) -> HostArray:
     about = value.__array_interface__
     shape, kind = about['shape'], str(getattr(value, 'dtype', about['typestr']))
     types = [about['typestr'], *_types(about.get('descr', []))]
     if any(t[1] == 'O' for t in types):
         raise InputError(f'{what} is an array of Python objects (dtype {kind}), which a GPU cannot read, expected numbers')
-    if any(t[0] == ('>' if sys.byteorder == 'little' else '<') for t in types):
+    if _swapped(types):
         raise InputError(f"{what} is an array of {kind}, whose byte order is not the GPU's, expected little-endian numbers")
     item = int(re.findall(r'\d+', about['typestr'])[0]) * (4 if about['typestr'][1] == 'U' else 1)
     if not _contiguous(shape, about.get('strides'), item):

@@ -108,8 +108,8 @@ class Worker:
     def _take_output(self, data: bytes, show: bool) -> None:
         if show:
             text = self._decoder.decode(data, final=not data)
-            if text and sys.stdout is not None:  # there may be none, or a closed one
-                sys.stdout.write(text)
+            if text:
+                _show(text)
         else:
             self.output += data
 
@@ -139,6 +139,18 @@ class Worker:
             text = f'heddle {self.arguments[0]} ended ' + (f'by signal {-code}' if code < 0 else f'with exit code {code}')
         kind = {_BAD_INPUT: InputError, _FAULT: InternalError}.get(code, InternalError if code < 0 else SimulationError)
         return kind(text, place)
+
+
+def _show(text: str) -> None:
+    """Writes to sys.stdout, which may be none, closed, or of an encoding that lacks characters."""
+    out = sys.stdout
+    if out is None or getattr(out, 'closed', False):
+        return
+    try:
+        out.write(text)
+    except UnicodeEncodeError:
+        encoding = getattr(out, 'encoding', None) or 'ascii'
+        out.write(text.encode(encoding, 'backslashreplace').decode(encoding))
 
 
 def _frames_of_this_package() -> int:

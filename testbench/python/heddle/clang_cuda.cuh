@@ -228,9 +228,14 @@ HEDDLE_OF_BOTH(nearbyint, __builtin_nearbyintf, __builtin_nearbyint)
 HEDDLE_DEVICE float fmaf(float a, float b, float c) { return __nvvm_fma_rn_f(a, b, c); }
 HEDDLE_DEVICE float fma(float a, float b, float c) { return __nvvm_fma_rn_f(a, b, c); }
 HEDDLE_DEVICE double fma(double a, double b, double c) { return __nvvm_fma_rn_d(a, b, c); }
-HEDDLE_DEVICE float copysignf(float a, float b) { return __builtin_copysignf(a, b); }
-HEDDLE_DEVICE float copysign(float a, float b) { return __builtin_copysignf(a, b); }
-HEDDLE_DEVICE double copysign(double a, double b) { return __builtin_copysign(a, b); }
+HEDDLE_DEVICE float copysignf(float a, float b) {
+  return __int_as_float((__float_as_int(a) & 0x7fffffff) | (__float_as_int(b) & (int)0x80000000));
+}
+HEDDLE_DEVICE float copysign(float a, float b) { return copysignf(a, b); }
+HEDDLE_DEVICE double copysign(double a, double b) {
+  long long sign = __double_as_longlong(b) & (long long)0x8000000000000000;
+  return __longlong_as_double((__double_as_longlong(a) & 0x7fffffffffffffff) | sign);
+}
 HEDDLE_DEVICE int abs(int v) { return v < 0 ? -v : v; }
 HEDDLE_DEVICE long abs(long v) { return v < 0 ? -v : v; }
 HEDDLE_DEVICE long long abs(long long v) { return v < 0 ? -v : v; }
@@ -254,28 +259,34 @@ HEDDLE_DEVICE float __exp10f(float v) { return __nvvm_ex2_approx_f(v * 3.3219280
 HEDDLE_DEVICE float __powf(float a, float b) { return __nvvm_ex2_approx_f(b * __nvvm_lg2_approx_f(a)); }
 HEDDLE_DEVICE float __tanf(float v) { return __nvvm_div_approx_f(__sinf(v), __cosf(v)); }
 HEDDLE_DEVICE float __fdividef(float a, float b) { return __nvvm_div_approx_f(a, b); }
-#define HEDDLE_ROUNDED(mode, m)                                                                           \
-  HEDDLE_DEVICE float __fadd_##mode(float a, float b) { return __nvvm_add_##m##_f(a, b); }                \
-  HEDDLE_DEVICE float __fsub_##mode(float a, float b) { return __nvvm_add_##m##_f(a, -b); }               \
-  HEDDLE_DEVICE float __fmul_##mode(float a, float b) { return __nvvm_mul_##m##_f(a, b); }                \
-  HEDDLE_DEVICE float __fdiv_##mode(float a, float b) { return __nvvm_div_##m##_f(a, b); }                \
-  HEDDLE_DEVICE float __fmaf_##mode(float a, float b, float c) { return __nvvm_fma_##m##_f(a, b, c); }    \
-  HEDDLE_DEVICE float __frcp_##mode(float v) { return __nvvm_rcp_##m##_f(v); }                            \
-  HEDDLE_DEVICE float __fsqrt_##mode(float v) { return __nvvm_sqrt_##m##_f(v); }                          \
-  HEDDLE_DEVICE double __dadd_##mode(double a, double b) { return __nvvm_add_##m##_d(a, b); }             \
-  HEDDLE_DEVICE double __dsub_##mode(double a, double b) { return __nvvm_add_##m##_d(a, -b); }            \
-  HEDDLE_DEVICE double __dmul_##mode(double a, double b) { return __nvvm_mul_##m##_d(a, b); }             \
-  HEDDLE_DEVICE double __ddiv_##mode(double a, double b) { return __nvvm_div_##m##_d(a, b); }             \
-  HEDDLE_DEVICE double __fma_##mode(double a, double b, double c) { return __nvvm_fma_##m##_d(a, b, c); } \
-  HEDDLE_DEVICE double __drcp_##mode(double v) { return __nvvm_rcp_##m##_d(v); }                          \
-  HEDDLE_DEVICE double __dsqrt_##mode(double v) { return __nvvm_sqrt_##m##_d(v); }                        \
-  HEDDLE_DEVICE int __float2int_##mode(float v) { return __nvvm_f2i_##m(v); }                             \
-  HEDDLE_DEVICE unsigned __float2uint_##mode(float v) { return __nvvm_f2ui_##m(v); }                      \
-  HEDDLE_DEVICE long long __float2ll_##mode(float v) { return __nvvm_f2ll_##m(v); }                       \
-  HEDDLE_DEVICE float __int2float_##mode(int v) { return __nvvm_i2f_##m(v); }                             \
-  HEDDLE_DEVICE float __uint2float_##mode(unsigned v) { return __nvvm_ui2f_##m(v); }                      \
-  HEDDLE_DEVICE int __double2int_##mode(double v) { return __nvvm_d2i_##m(v); }                           \
-  HEDDLE_DEVICE long long __double2ll_##mode(double v) { return __nvvm_d2ll_##m(v); }                     \
+// clang's own conversions of whole numbers to float round to nearest where they should cut.
+#define HEDDLE_CVT(m, type)                                    \
+  float to;                                                    \
+  asm("cvt." #m ".f32." #type " %0, %1;" : "=f"(to) : "r"(v)); \
+  return to;
+#define HEDDLE_ROUNDED(mode, m)                                                                              \
+  HEDDLE_DEVICE float __fadd_##mode(float a, float b) { return __nvvm_add_##m##_f(a, b); }                   \
+  HEDDLE_DEVICE float __fsub_##mode(float a, float b) { return __nvvm_add_##m##_f(a, -b); }                  \
+  HEDDLE_DEVICE float __fmul_##mode(float a, float b) { return __nvvm_mul_##m##_f(a, b); }                   \
+  HEDDLE_DEVICE float __fdiv_##mode(float a, float b) { return __nvvm_div_##m##_f(a, b); }                   \
+  HEDDLE_DEVICE float __fmaf_##mode(float a, float b, float c) { return __nvvm_fma_##m##_f(a, b, c); }       \
+  HEDDLE_DEVICE float __frcp_##mode(float v) { return __nvvm_rcp_##m##_f(v); }                               \
+  HEDDLE_DEVICE float __fsqrt_##mode(float v) { return __nvvm_sqrt_##m##_f(v); }                             \
+  HEDDLE_DEVICE double __dadd_##mode(double a, double b) { return __nvvm_add_##m##_d(a, b); }                \
+  HEDDLE_DEVICE double __dsub_##mode(double a, double b) { return __nvvm_add_##m##_d(a, -b); }               \
+  HEDDLE_DEVICE double __dmul_##mode(double a, double b) { return __nvvm_mul_##m##_d(a, b); }                \
+  HEDDLE_DEVICE double __ddiv_##mode(double a, double b) { return __nvvm_div_##m##_d(a, b); }                \
+  HEDDLE_DEVICE double __fma_##mode(double a, double b, double c) { return __nvvm_fma_##m##_d(a, b, c); }    \
+  HEDDLE_DEVICE double __drcp_##mode(double v) { return __nvvm_rcp_##m##_d(v); }                             \
+  HEDDLE_DEVICE double __dsqrt_##mode(double v) { return __nvvm_sqrt_##m##_d(v); }                           \
+  HEDDLE_DEVICE int __float2int_##mode(float v) { return __nvvm_f2i_##m(v); }                                \
+  HEDDLE_DEVICE unsigned __float2uint_##mode(float v) { return __nvvm_f2ui_##m(v); }                         \
+  HEDDLE_DEVICE long long __float2ll_##mode(float v) { return __nvvm_f2ll_##m(v); }                          \
+  HEDDLE_DEVICE float __int2float_##mode(int v){HEDDLE_CVT(m, s32)} HEDDLE_DEVICE float __uint2float_##mode( \
+      unsigned v){HEDDLE_CVT(m, u32)} HEDDLE_DEVICE int __double2int_##mode(double v) {                      \
+    return __nvvm_d2i_##m(v);                                                                                \
+  }                                                                                                          \
+  HEDDLE_DEVICE long long __double2ll_##mode(double v) { return __nvvm_d2ll_##m(v); }                        \
   HEDDLE_DEVICE float __double2float_##mode(double v) { return __nvvm_d2f_##m(v); }
 HEDDLE_ROUNDED(rn, rn)
 HEDDLE_ROUNDED(rz, rz)

@@ -100,7 +100,8 @@ class Gpu:
         """Simulates launches (`Kernel.launch`), `Fill`s and `Copy`s in one simulation and returns its metrics.
 
         All arrays are copied to the GPU before, and back when all has ended; read-only ones are not copied back. The same array, or
-        overlapping ones, in several launches are the same memory of the GPU. If an exception is raised, no array has changed.
+        overlapping ones, in several launches are the same memory of the GPU. If the simulation fails, no array has changed; an exception
+        of `progress`, or a warning that is an exception, may come when they have.
 
         preempt     requests as a job file has them: {'at_cycle': 5000, 'sm': 'all', 'mode': 'switch', 'resume_after': 20000}
         progress    is called up to five times a second with a dict: cycle, blocks_done, blocks, warp_instructions, seconds_left (None if
@@ -170,6 +171,8 @@ class Gpu:
         """
         with at(caller()):
             threads = dimensions(block, 'block')
+            if threads[2:] > [64]:
+                raise InputError(f'a block of {threads} threads, at most 64 in z are allowed')
         given = ['--block', ','.join(str(n) for n in threads), '--registers-per-thread', str(registers_per_thread),
                  '--shared-bytes', str(shared_bytes)]
         if carveout is not None:
@@ -185,7 +188,7 @@ class Gpu:
         axes             the values of each axis by name: parameters ('sub_partition.scheduler'), 'gpu', 'launch.block',
                          'launch.registers_per_thread', ... (the page use/sweeps.md lists them)
         store            the database, such as 'sweep.sqlite'; points that it holds are not run again. The launches, with a copy of their
-                         arrays, are kept beside it in STORE.job
+                         arrays, are kept beside it in STORE.job; sweeps of one store wait for each other
         metrics          paths of metrics, such as 'kernels.0.metrics.ipc'; default: cycles, occupancy and IPC of the first kernel
         constraints      conditions by name; points for which one holds are dropped
         max_cycles, timeout_seconds   of a point

@@ -11,7 +11,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _compiler
-from ._arrays import HostArray, host_array, is_scalar
+from ._arrays import HostArray, host_array, is_scalar, is_swapped
 from .errors import InputError, Place
 
 if TYPE_CHECKING:
@@ -135,6 +135,8 @@ def _argument(value: Any, p: Parameter, what: str) -> Union[HostArray, bytes]:
         if given is None or len(given) != p.bytes:
             size = f'{len(given)} bytes' if given is not None else type(value).__name__
             raise InputError(f'{what} is a struct of {p.bytes} bytes, got {size}, expected bytes, a ctypes.Structure or a NumPy record')
+        if is_swapped(value):
+            raise InputError(f"{what} is a struct, got one whose byte order is not the GPU's, expected little-endian numbers")
         return given
     if is_scalar(value):
         return _scalar(value, p, what)

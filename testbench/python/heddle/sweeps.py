@@ -2,10 +2,12 @@
 """Sweeps: the same launches on many GPUs. docs/use/sweeps.md describes files and stores."""
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 import re
 from pathlib import Path
-from typing import Any, Iterable, List, Mapping, Optional, Sequence, Union
+from typing import Any, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
 
 from . import _worker
 from ._arrays import is_scalar
@@ -67,13 +69,26 @@ def run_sweep(job: Job, axes: Mapping[str, Values], store: Union[str, 'os.PathLi
              '[constraints]', *(f'{name} = {condition}' for name, condition in constraints.items())]
     text = _lines_of_file(lines)
     folder = Path(f'{database}.job')
-    job.save(folder)
-    file = folder / f'{database.stem}.ini'
-    file.write_text(text, encoding='utf-8')
+    with _alone_in(folder):
+        job.save(folder)
+        file = folder / f'{database.stem}.ini'
+        file.write_text(text, encoding='utf-8')
+        try:
+            return sweep(file, store=database, jobs=jobs, resume=resume)
+        except HeddleError as error:
+            raise job.own(error)
+
+
+@contextlib.contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Makes a folder and waits until no other thread or process is in it, since each writes its own job there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        return sweep(file, store=database, jobs=jobs, resume=resume)
-    except HeddleError as error:
-        raise job.own(error)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def sweep(file: Union[str, 'os.PathLike[str]'], *, store: Optional[Union[str, 'os.PathLike[str]']] = None, jobs: Optional[int] = None,

@@ -209,6 +209,8 @@ def _prepare(tuner: Any, config: Any, bound: Dict[str, Any]) -> None:
         where = name if isinstance(name, str) else tuner.arg_names[name]
         array = host_array(_triton.argument(bound[where], where), where)
         if isinstance(array, HostArray) and array.bytes:
+            if not array.writable:
+                raise InputError(f"'{where}' is a read-only array, expected one that the autotuner can clear (reset_to_zero)")
             ctypes.memset(array.address, 0, array.bytes)
     if getattr(config, 'pre_hook', None) is not None:
         config.pre_hook(bound)
