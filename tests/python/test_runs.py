@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Runs: streams, preemption, progress, errors with their places, several simulations in one process."""
 import array
+import concurrent.futures
 import contextlib
 import inspect
 import io
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -325,6 +327,20 @@ class Errors(HeddleTest):
         for text in ("unknown GPU 'a:3: b'", "point 0 (refused): j.json:6:1: kernel", 'a:3 is wrong: b'):
             self.assertEqual(split_place(text), (None, text))
         self.assertEqual(split_place("it's.ptx:3:1: 'a:4: b'"), (("it's.ptx", 3, 1), "'a:4: b'"))
+
+    def test_failures_are_known_where_sigchld_is_ignored(self):
+        before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        try:
+            self.refused('nope', heddle.Gpu, 'nope')
+            with self.assertRaisesRegex(heddle.SimulationError, 'illegal address'):
+                self.saxpy(1, 32, 32, 1.0, None, None)
+            self.refused('cannot read', heddle.Table, 'nothing.sqlite')
+            self.assertIs(signal.getsignal(signal.SIGCHLD), signal.SIG_IGN)
+            with concurrent.futures.ThreadPoolExecutor(1) as other:
+                with self.assertRaisesRegex(heddle.InputError, 'SIGCHLD is ignored'):
+                    other.submit(self.saxpy, 1, 32, 0, 1.0, None, None).result()
+        finally:
+            signal.signal(signal.SIGCHLD, before)
 
     def test_a_missing_program_is_said(self):
         before = os.environ.get('HEDDLE_PROGRAM')

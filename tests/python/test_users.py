@@ -143,6 +143,11 @@ class Compilers(HeddleTest):
         self.assertEqual(self.gpu.kernel(both, 'other').name, 'other')
         self.assertEqual(self.gpu.kernel(both, 'saxpy').name, 'saxpy')
         self.refused("0 kernels 'third'; its kernels are saxpy, other", self.gpu.kernel, both, 'third')
+        if _compiler._nvcc() or _compiler._clang():
+            text = 'template <class T, int n> __global__ void t(T* p) { *p = n; }\n' + ''.join(
+                f'template __global__ void t<int, {n}>(int*);\n' for n in (2, 3))
+            for name in ('t<int, 3>', 't<int,3>', 'void t<int,3>(int*)'):
+                self.assertIn('i', self.gpu.kernel(text, name).name)
 
     @unittest.skipUnless(_compiler._nvcc() or _compiler._clang(), 'neither nvcc nor clang++ is installed')
     def test_options_of_the_compiler_are_relative_to_the_users_folder(self):

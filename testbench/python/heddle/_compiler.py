@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, List, NamedTuple, Optional, Sequence, Tuple, Union
 
+from ._worker import exit_codes
 from .errors import CompileError, InputError, Place
 
 Source = Union[str, 'os.PathLike[str]']
@@ -142,8 +143,9 @@ def _nvcc_architecture(nvcc: str, capability: str) -> str:
 def _call(command: List[str]) -> 'subprocess.CompletedProcess[str]':
     """Runs a compiler in the user's folder, as its options may be relative. Raises CompileError if it cannot be started."""
     try:
-        return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors='replace', check=False,
-                              env={**os.environ, 'PWD': os.getcwd()})
+        with exit_codes():
+            return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors='replace', check=False,
+                                  env={**os.environ, 'PWD': os.getcwd()})
     except OSError as error:
         raise CompileError(f"the compiler '{command[0]}' cannot be started: {error.strerror}") from error
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import fcntl
 import json
 import os
 import re
 import selectors
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 import warnings
 from pathlib import Path
-from typing import IO, Any, Callable, Dict, List, Optional, Sequence
+from typing import IO, Any, Callable, Dict, Iterator, List, Optional, Sequence
 
 from .errors import HeddleError, HeddleWarning, InputError, InternalError, SimulationError, split_place
 
@@ -64,6 +67,22 @@ def own_memory() -> IO[bytes]:
         raise InputError(f'cannot open /proc/self/mem, through which arrays are passed: {error.strerror}') from error
 
 
+@contextlib.contextmanager
+def exit_codes() -> Iterator[None]:
+    """Programs that are started and end within have their exit codes. The system drops these while SIGCHLD is ignored, which a parent
+    may leave so; a thread other than the main one cannot change that."""
+    if signal.getsignal(signal.SIGCHLD) is not signal.SIG_IGN:
+        yield
+        return
+    if threading.current_thread() is not threading.main_thread():
+        raise InputError('SIGCHLD is ignored, so that no exit code is known, expected signal.signal(signal.SIGCHLD, signal.SIG_DFL)')
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+
+
 class Worker:
     """One process of `heddle`. `messages` are its errors, `output` what it has written to stdout."""
 
@@ -74,12 +93,17 @@ class Worker:
         self.messages: List[str] = []
         self._rest = b''
         self._decoder = codecs.getincrementaldecoder('utf-8')('replace')  # a read may end within a character
-        with memory_file('heddle-input', text.encode('utf-8', 'surrogateescape')) as given:
-            try:
+        self._codes = contextlib.ExitStack()
+        try:
+            self._codes.enter_context(exit_codes())
+            with memory_file('heddle-input', text.encode('utf-8', 'surrogateescape')) as given:
                 self._process = subprocess.Popen([program(), *self.arguments], stdin=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                                  pass_fds=tuple(keep))
-            except OSError as error:
+        except BaseException as error:
+            self._codes.close()
+            if isinstance(error, OSError):
                 raise InputError(f"'{program()}' cannot be started: {error.strerror}") from error
+            raise
 
     def run(self, progress: Optional[Progress] = None, show: bool = False) -> int:
         """Waits for its end; returns its exit code. `progress` is called in this thread; `show`: what kernels print goes to
@@ -104,6 +128,7 @@ class Worker:
         finally:
             process.stdout.close()
             process.stderr.close()
+            self._codes.close()
 
     def _take_output(self, data: bytes, show: bool) -> None:
         if show:

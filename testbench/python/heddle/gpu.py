@@ -78,7 +78,7 @@ class Gpu:
         module = _compiler.load(source, self.config['gpu.compute_capability'], options)
         found = self._kernels_of(module, f'-:{name}' if name in module.entries() else '-')
         if name is not None:
-            found = [k for k in found if name == k.name or name in k.names]
+            found = [k for k in found if ''.join(name.split()) in (''.join(known.split()) for known in (k.name, *k.names))]
         if len(found) != 1:
             known = ', '.join(module.entries())
             wanted = repr(name) if name is not None else '(expected a name)'
