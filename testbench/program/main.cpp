@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <systemc>
 
@@ -25,6 +26,7 @@ void occupy_standard_streams() {
 
 int main(int argc, char* argv[]) {
   heddle::testbench::run_signals::note_snapshots();
+  std::signal(SIGCHLD, SIG_DFL);  // a parent may leave it ignored, and the exit states of children would be lost
   occupy_standard_streams();
   setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
   return sc_core::sc_elab_and_sim(argc, argv);

@@ -265,6 +265,7 @@ class Sweeps(HeddleTest):
             self.refused('cannot read the store|no store', heddle.Table, store)
             store.write_text('no database at all, but some text that is long enough for its header ' * 4)
             self.refused('no store of a sweep', heddle.Table, store)
+            self.refused("cannot be made: Not a directory", self.gpu.sweep, self.launch(), {'sm.max_warps': [32]}, store / 's.sqlite')
             with self.assertRaisesRegex(heddle.SimulationError, 'illegal address'):
                 x = array.array('f', [0])
                 self.gpu.sweep(self.saxpy.launch(64, 256, 1 << 14, 1.0, x, x), {'gpu': ['gtx1080']}, Path(folder, 'f.sqlite'))

@@ -82,8 +82,11 @@ def run_sweep(job: Job, axes: Mapping[str, Values], store: Union[str, 'os.PathLi
 @contextlib.contextmanager
 def _alone_in(folder: Path) -> Iterator[None]:
     """Makes a folder and waits until no other thread or process is in it, since each writes its own job there."""
-    folder.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        raise InputError(f"the folder '{folder}' of the store's job cannot be made: {error.strerror}") from error
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield

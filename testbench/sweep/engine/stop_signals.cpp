@@ -6,8 +6,6 @@
 namespace heddle::testbench {
 
 stop_signals::stop_signals() {
-  // If SIGCHLD were ignored, the exit states of children would be lost.
-  ::signal(SIGCHLD, SIG_DFL);
   sigemptyset(&held_);
   sigaddset(&held_, SIGCHLD);
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {

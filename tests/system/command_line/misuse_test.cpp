@@ -226,6 +226,12 @@ TEST_F(misuse, a_request_for_a_snapshot_ends_nothing) {
   EXPECT_EQ(138, o.code) << "the program has the usual effect: " << o.err;
 }
 
+TEST_F(misuse, children_are_heard_of_where_a_parent_ignores_them) {
+  EXPECT_EQ(3, shell("trap '' CHLD; timeout 60 " HEDDLE_PROGRAM " exec -- sh -c 'exit 3'").code);
+  put_sweep();
+  EXPECT_EQ(0, shell("trap '' CHLD; timeout 60 " HEDDLE_PROGRAM " sweep s.ini").code);
+}
+
 TEST_F(misuse, exec_passes_on_a_hang_up) {
   const outcome o =
       shell(HEDDLE_PROGRAM
