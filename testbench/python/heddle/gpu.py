@@ -171,7 +171,7 @@ class Gpu:
         """
         with at(caller()):
             threads = dimensions(block, 'block')
-            if threads[2:] > [64]:
+            if len(threads) == 3 and threads[2] > 64:
                 raise InputError(f'a block of {threads} threads, at most 64 in z are allowed')
         given = ['--block', ','.join(str(n) for n in threads), '--registers-per-thread', str(registers_per_thread),
                  '--shared-bytes', str(shared_bytes)]
