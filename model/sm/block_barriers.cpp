@@ -28,7 +28,10 @@ barrier_rules::barrier_rules(const gpu_config& config)
       per_thread(config.sub_partition.divergence == choice::divergence::independent) {}
 
 void block_barriers::open(unsigned warps, unsigned threads) {
-  *this = block_barriers();
+  waiting_ = 0;
+  waiters_ = 0;
+  waits_at_.fill(0);
+  barriers_.assign(most_barriers, barrier{});
   live_ = warps == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << warps) - 1;
   live_threads_ = threads;
 }
@@ -40,6 +43,7 @@ void block_barriers::exchange(simt::context_image& image) {
   image(live_threads_);
   image(waiters_);
   image(waits_at_);
+  barriers_.resize(most_barriers);
   for (barrier& b : barriers_) {
     auto& [arrived, waiting_warps, expected, arrivals, waiting_threads, count, threads] = b;
     image(arrived);

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "heddle/config/parameters.h"
 #include "heddle/isa/instruction.h"
@@ -41,7 +43,7 @@ class block_barriers {
   void exchange(state_image& image) {
     image(live_, waiting_, live_threads_, waiters_, waits_at_);
     if (live_ != 0) image(barriers_);
-    else if (image.reading()) barriers_ = {};
+    else if (image.reading()) barriers_.clear();
   }
 
   /// Warp `warp` of the block executed `bar` with the lanes of `mask`. `error` is set if the barrier's number or its
@@ -79,7 +81,8 @@ class block_barriers {
   std::uint32_t live_threads_ = 0;
   std::uint32_t waiters_ = 0;  // threads
   std::array<std::uint8_t, 64> waits_at_{};
-  std::array<barrier, 16> barriers_{};
+  static constexpr std::size_t most_barriers = 16;
+  std::vector<barrier> barriers_;  // empty before the first block: most slots of an SM never have one
 };
 
 }  // namespace heddle

@@ -10,8 +10,12 @@ unsigned count(simt::lane_mask lanes) { return static_cast<unsigned>(__builtin_p
 }  // namespace
 
 void cluster_arrivals::open(unsigned threads) {
-  *this = cluster_arrivals();
   live_ = threads;
+  arrived_ = 0;
+  complete_ = false;
+  waiting_ = 0;
+  lanes_.assign(most_warps, 0);
+  lanes_there_.assign(most_warps, 0);
   for (unsigned warp = 0; threads != 0; ++warp) {
     const unsigned lanes = std::min(threads, isa::warp_size);
     lanes_there_[warp] = lanes == isa::warp_size ? simt::all_lanes : (1u << lanes) - 1;
@@ -25,8 +29,10 @@ void cluster_arrivals::exchange(simt::context_image& image) {
   image(arrived_);
   image(complete_);
   image(waiting_);
-  image(lanes_);
-  image(lanes_there_);
+  for (std::vector<simt::lane_mask>* lanes : {&lanes_, &lanes_there_}) {
+    lanes->resize(most_warps);
+    for (simt::lane_mask& l : *lanes) image(l);
+  }
 }
 
 void cluster_arrivals::arrive(unsigned warp, simt::lane_mask lanes) {
@@ -58,7 +64,7 @@ std::uint64_t cluster_arrivals::release() {
   waiting_ = 0;
   arrived_ = 0;
   complete_ = false;
-  lanes_.fill(0);
+  std::fill(lanes_.begin(), lanes_.end(), 0);
   return released;
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "heddle/simt/warp/context_image.h"
 #include "heddle/simt/warp/warp_state.h"
@@ -41,8 +42,10 @@ class cluster_arrivals {
   std::uint32_t arrived_ = 0;  // threads that have not exited
   bool complete_ = false;
   std::uint64_t waiting_ = 0;
-  std::array<simt::lane_mask, 64> lanes_{};        // that have arrived, by warp
-  std::array<simt::lane_mask, 64> lanes_there_{};  // that have not exited, by warp
+  static constexpr std::size_t most_warps = 64;
+  // By warp; empty before the first block.
+  std::vector<simt::lane_mask> lanes_;        // that have arrived
+  std::vector<simt::lane_mask> lanes_there_;  // that have not exited
 };
 
 }  // namespace heddle

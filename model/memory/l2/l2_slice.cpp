@@ -50,7 +50,7 @@ l2_slice::l2_slice(sc_core::sc_module_name name, clock_domain& clock, const gpu_
 void l2_slice::add_far(std::vector<bool> far_sms, unsigned latency_cycles) {
   far_sms_ = std::move(far_sms);
   far_latency_ = latency_cycles;
-  if (latency_cycles != 0) copies_.resize(hot_.lines.slots());
+  if (latency_cycles != 0) copies_.resize(hot_.lines.capacity());
 }
 
 bool l2_slice::accept(tlm::tlm_generic_payload& p, cycle_t arrival, bool) {
@@ -77,7 +77,7 @@ void l2_slice::on_cycle(cycle_t cycle) {
   }
   for (; !far_.empty() && far_.front().due <= cycle; far_.pop()) hot_.port.answer(*far_.front().payload);
   look_up(cycle);
-  if (flush_slot_ != none || !flushing_.empty()) flush_some();
+  if (flush_way_ != none || !flushing_.empty()) flush_some();
   if (hot_.memory.send(cycle)) hot_.progress = true;
   hot_.port.send_response(cycle);
   hot_.port.admit(cycle);
@@ -179,7 +179,7 @@ void l2_slice::schedule(cycle_t now) {
     else if (const cycle_t free = std::max(hot_.atomic_free, array_ready()); free > now) next = std::min(next, free);
   }
   if (hot_.port.held() != nullptr && hot_.slots.has_room()) next = std::min(next, hot_.port.held_from());
-  if (flush_slot_ != none && memory_has_room()) next = now + 1;
+  if (flush_way_ != none && memory_has_room()) next = now + 1;
   if (next != never) hot_.clock.wake_at(std::max(next, now + 1));
 }
 
@@ -187,7 +187,7 @@ void l2_slice::flush(flush_observer& observer) {
   flush_requests_.push_back(&observer);
   if (flushing_.empty()) {
     flushing_.swap(flush_requests_);
-    flush_slot_ = 0;
+    flush_way_ = 0;
     hot_.clock.wake_at(hot_.clock.cycle() + 1);
   }
 }
@@ -199,16 +199,16 @@ void l2_slice::drop_clean() {
 }
 
 void l2_slice::flush_some() {
-  if (flush_slot_ != none) {
-    while (flush_slot_ < hot_.lines.slots() && memory_has_room()) {
-      const std::uint32_t slot = flush_slot_++;
-      if (!hot_.lines.at(slot).dirty.any()) continue;
+  if (flush_way_ != none) {
+    while (flush_way_ < hot_.lines.capacity() && memory_has_room()) {
+      const std::uint32_t slot = hot_.lines.slot_of_way(flush_way_++);
+      if (slot == line_store::none || !hot_.lines.at(slot).dirty.any()) continue;
       write_back(slot);
       return;  // one line per cycle
     }
-    if (flush_slot_ < hot_.lines.slots()) return;
+    if (flush_way_ < hot_.lines.capacity()) return;
     // Writes issued from here on do not belong to this flush.
-    flush_slot_ = none;
+    flush_way_ = none;
     hot_.memory.start_epoch();
   }
   if (hot_.memory.older_writes() == 0) end_flush();
@@ -219,7 +219,7 @@ void l2_slice::end_flush() {
   done.swap(flushing_);
   if (!flush_requests_.empty()) {
     flushing_.swap(flush_requests_);
-    flush_slot_ = 0;
+    flush_way_ = 0;
   }
   for (flush_observer* observer : done) observer->flushed();
 }
@@ -244,7 +244,7 @@ bool l2_slice::idle() const {
 }
 
 bool l2_slice::has_image() const {
-  return flushing_.empty() && flush_requests_.empty() && flush_slot_ == none && fences_.in_use() == 0;
+  return flushing_.empty() && flush_requests_.empty() && flush_way_ == none && fences_.in_use() == 0;
 }
 
 void l2_slice::demand::exchange(state_image& image, tlm::tlm_generic_payload& of) {

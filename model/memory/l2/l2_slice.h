@@ -64,7 +64,7 @@ class l2_slice : public l2_cache, public clocked, private at_target_unit {
   [[nodiscard]] queues queues_now() const override;
   void count_touched() override;
   [[nodiscard]] double share_touched() const override {
-    return static_cast<double>(touched_count_) / static_cast<double>(hot_.lines.slots());
+    return static_cast<double>(touched_count_) / static_cast<double>(hot_.lines.capacity());
   }
   [[nodiscard]] std::uint64_t sectors_missed() const override { return sectors_missed_; }
   unsigned warm(const line_touch& touch) override;
@@ -244,7 +244,7 @@ class l2_slice : public l2_cache, public clocked, private at_target_unit {
     cycle_t atomic_free = 0;
     cycle_t array_free = 0;  // from here on the array has written all that it was given
   };
-  static_assert(sizeof(hot_state) == 896, "fourteen cache lines");
+  static_assert(sizeof(hot_state) == 960, "fifteen cache lines");
   hot_state hot_;
   cycle_t far_latency_ = 0;  // 0: there is no other partition
   std::vector<bool> far_sms_;
@@ -266,8 +266,8 @@ class l2_slice : public l2_cache, public clocked, private at_target_unit {
     tlm::tlm_generic_payload* payload = nullptr;
   };
   object_pool<open_fence> fences_;
-  std::uint32_t flush_slot_ = none;  // next line of the flush; none: no walk in progress
-  unsigned queued_ = 0;              // for the trace
+  std::uint32_t flush_way_ = none;  // the next of the flush, of all sets (slot_of_way); none: no walk in progress
+  unsigned queued_ = 0;             // for the trace
   unsigned misses_ = 0;
   std::uint64_t sectors_hit_ = 0;  // of all launches; pending hits count as neither
   std::uint64_t sectors_missed_ = 0;

@@ -8,7 +8,7 @@
 namespace heddle {
 
 void l2_slice::count_touched() {
-  touched_.assign(hot_.lines.slots(), 0);
+  touched_.assign(hot_.lines.capacity(), 0);
   touched_count_ = 0;
 }
 
@@ -31,7 +31,7 @@ void l2_slice::drop(std::uint32_t slot) {
 
 unsigned l2_slice::warm(const line_touch& t) {
   if (shared_ || (regions_ != nullptr && regions_->is_distant(t.line))) return 0;
-  if (warmed_.empty()) warmed_.resize(hot_.lines.slots());
+  if (warmed_.empty()) warmed_.resize(hot_.lines.capacity());
   const std::uint64_t line = map_.local_address(t.line) / line_bytes;
   std::uint32_t slot = hot_.lines.find(line);
   const bool hit = slot != none;

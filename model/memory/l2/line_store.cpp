@@ -14,30 +14,45 @@ line_store::line_store(unsigned sets, unsigned ways, replacement policy)
       ways_(ways),
       policy_(std::move(policy)),
       set_mask_((sets & (sets - 1)) == 0 ? sets - 1 : 0),
-      tags_(std::size_t{sets} * ways, empty),
-      groups_((ways + group_ways - 1) / group_ways),
-      marks_(std::size_t{sets} * groups_),
-      order_(std::size_t{sets} * ways),
-      states_(std::size_t{sets} * ways),
-      bytes_(untouched_bytes(std::size_t{sets} * ways * line_bytes)) {
-  for (unsigned s = 0; s < sets; ++s)
-    std::iota(order_.begin() + s * ways, order_.begin() + (s + 1) * ways, std::uint16_t{0});
-}
+      number_of_set_(sets, none),
+      mark_groups_((ways + mark_ways - 1) / mark_ways) {}
 
 std::uint64_t line_store::empty_all() {
   const auto lines = static_cast<std::uint64_t>(tags_.size() - std::count(tags_.begin(), tags_.end(), empty));
-  std::fill(tags_.begin(), tags_.end(), empty);
-  std::fill(marks_.begin(), marks_.end(), mark_group{});
-  std::fill(states_.begin(), states_.end(), state{});
-  evictions_ = nullptr;
-  for (unsigned s = 0; s < sets_; ++s)
-    std::iota(order_.begin() + s * ways_, order_.begin() + (s + 1) * ways_, std::uint16_t{0});
+  std::fill(number_of_set_.begin(), number_of_set_.end(), none);
+  sets_in_use_ = 0;
+  tags_.clear();
+  marks_.clear();
+  order_.clear();
+  states_.clear();
+  evictions_.clear();
+  groups_.clear();
+  groups_taken_ = 0;
   return lines;
 }
 
+void line_store::use_set(std::uint32_t set) {
+  number_of_set_[set] = sets_in_use_++;
+  add_storage();
+}
+
+// Of the set that came into use last.
+void line_store::add_storage() {
+  const std::size_t lines = std::size_t{sets_in_use_} * ways_;
+  tags_.resize(lines, empty);
+  marks_.resize(std::size_t{sets_in_use_} * mark_groups_);
+  states_.resize(lines);
+  groups_.resize((lines + group_lines - 1) / group_lines);
+  if (!evictions_.empty()) evictions_.resize(lines, isa::eviction::normal);
+  order_.resize(lines);
+  std::iota(order_.end() - ways_, order_.end(), std::uint16_t{0});
+}
+
 std::uint32_t line_store::victim(std::uint64_t line) {
-  const std::uint32_t base = set_of(line) * ways_;
-  if (__builtin_expect(evictions_ != nullptr, 0)) return victim_by_eviction(base);
+  const std::uint32_t set = set_of(line);
+  if (__builtin_expect(number_of_set_[set] == none, 0)) use_set(set);
+  const std::uint32_t base = number_of_set_[set] * ways_;
+  if (__builtin_expect(!evictions_.empty(), 0)) return victim_by_eviction(base);
   if (!policy_.in_order()) {
     const unsigned way = policy_.choose(
         ways_, [&](unsigned w) { return tags_[base + w] == empty; },
@@ -70,25 +85,30 @@ std::uint32_t line_store::victim_by_eviction(std::uint32_t base) {
 
 void line_store::set_eviction(std::uint32_t slot, isa::eviction e) {
   using isa::eviction;
-  if (e == eviction::unchanged || (e == eviction::normal && evictions_ == nullptr)) return;
-  if (evictions_ == nullptr) {
-    evictions_ = std::make_unique<eviction[]>(slots());
-    std::fill_n(evictions_.get(), slots(), eviction::normal);
-  }
+  if (e == eviction::unchanged || (e == eviction::normal && evictions_.empty())) return;
+  if (evictions_.empty()) evictions_.resize(slots(), eviction::normal);
   evictions_[slot] = e;
 }
 
+std::uint8_t* line_store::take_group() {
+  constexpr std::size_t bytes = std::size_t{group_lines} * line_bytes;
+  if (groups_taken_ == blocks_.size() * block_groups) blocks_.emplace_back(new std::uint8_t[block_groups * bytes]);
+  const std::size_t number = groups_taken_++;
+  return blocks_[number / block_groups].get() + number % block_groups * bytes;
+}
+
 void line_store::install(std::uint32_t slot, std::uint64_t line) {
+  if (std::uint8_t*& bytes = groups_[slot / group_lines]; bytes == nullptr) bytes = take_group();
   tags_[slot] = line;
   states_[slot] = state{};
-  if (evictions_ != nullptr) evictions_[slot] = isa::eviction::normal;
+  if (!evictions_.empty()) evictions_[slot] = isa::eviction::normal;
   set_mark(slot);
   renew(slot);
 }
 
 void line_store::set_mark(std::uint32_t slot) {
   const unsigned way = slot % ways_;
-  marks_[slot / ways_ * groups_ + way / group_ways][way % group_ways] = mark_of(tags_[slot]);
+  marks_[slot / ways_ * mark_groups_ + way / mark_ways][way % mark_ways] = mark_of(tags_[slot]);
 }
 
 // Makes the slot the last of its set in the replacement order.
@@ -108,8 +128,15 @@ void line_store::exchange(state_image& image) {
   image.same(ways_, "ways of an L2 slice");
   if (image.reading()) empty_all();
   image(policy_);
+  image.each(number_of_set_);
+  std::uint32_t in_use = sets_in_use_;
+  image(in_use);
+  while (sets_in_use_ < in_use) {
+    ++sets_in_use_;
+    add_storage();
+  }
   image.each(order_);
-  bool has_evictions = evictions_ != nullptr;
+  bool has_evictions = !evictions_.empty();
   image(has_evictions);
   for (std::uint32_t slot = 0; slot < slots(); ++slot) {
     bool here = occupied(slot);
@@ -126,6 +153,7 @@ void line_store::exchange(state_image& image) {
 // Of its bytes, only those that are valid have a value.
 void line_store::exchange_line(state_image& image, std::uint32_t slot) {
   state& s = states_[slot];
+  if (image.reading() && groups_[slot / group_lines] == nullptr) groups_[slot / group_lines] = take_group();
   image(tags_[slot], s.valid, s.dirty, s.mshr, s.launch);
   if (image.reading()) set_mark(slot);
   for (unsigned first = 0; first < line_bytes;) {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "heddle/memory/common/untouched_bytes.h"
+#include "heddle/memory/common/zero_bytes.h"
 #include "heddle/sub_partition/dependence/decoded_program.h"
 #include "heddle/sub_partition/warp/warp_slot.h"
 

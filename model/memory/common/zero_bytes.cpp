@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "heddle/memory/common/untouched_bytes.h"
+#include "heddle/memory/common/zero_bytes.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -34,21 +34,13 @@ std::unique_ptr<std::uint8_t[], release_pages> zero_bytes(std::size_t size) {
   std::memcpy(pages, &size, sizeof size);
   return std::unique_ptr<std::uint8_t[], release_pages>(static_cast<std::uint8_t*>(pages) + size_bytes);
 }
-
-std::unique_ptr<std::uint8_t[], release_pages> untouched_bytes(std::size_t size) { return zero_bytes(size); }
 #else
 void release_pages::operator()(std::uint8_t* bytes) const { std::free(bytes); }
 
-std::unique_ptr<std::uint8_t[], release_pages> untouched_bytes(std::size_t size) {
-  void* const bytes = std::malloc(size);
+std::unique_ptr<std::uint8_t[], release_pages> zero_bytes(std::size_t size) {
+  void* const bytes = std::calloc(size, 1);
   if (bytes == nullptr) throw std::bad_alloc();
   return std::unique_ptr<std::uint8_t[], release_pages>(static_cast<std::uint8_t*>(bytes));
-}
-
-std::unique_ptr<std::uint8_t[], release_pages> zero_bytes(std::size_t size) {
-  auto bytes = untouched_bytes(size);
-  std::memset(bytes.get(), 0, size);
-  return bytes;
 }
 #endif
 
