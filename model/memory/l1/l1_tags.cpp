@@ -40,7 +40,8 @@ std::uint32_t l1_tags::add_line(std::uint32_t set) {
   set_state& s = set_states_[set];
   const auto index = static_cast<std::uint32_t>(lines_.size());
   lines_.push_back({empty, none, set, s.last, none, none, 0, 0});
-  bytes_.resize(bytes_.size() + line_bytes);
+  constexpr std::size_t lines_at_once = 16;
+  if (lines_.size() * line_bytes > bytes_.size()) bytes_.resize(bytes_.size() + lines_at_once * line_bytes);
   (s.last == none ? s.first : lines_[s.last].behind) = index;
   s.last = index;
   if (!policy_.in_order()) lines_of_sets_[std::size_t{set} * ways_ + s.used] = index;

@@ -33,19 +33,21 @@ std::uint64_t line_store::empty_all() {
 
 void line_store::use_set(std::uint32_t set) {
   number_of_set_[set] = sets_in_use_++;
-  add_storage();
+  if (std::size_t{sets_in_use_} * ways_ > tags_.size()) add_storage(std::min(sets_in_use_ + 7, sets_));
 }
 
-// Of the set that came into use last.
-void line_store::add_storage() {
-  const std::size_t lines = std::size_t{sets_in_use_} * ways_;
+// Up to `sets` sets.
+void line_store::add_storage(std::uint32_t sets) {
+  const std::size_t lines = std::size_t{sets} * ways_;
   tags_.resize(lines, empty);
-  marks_.resize(std::size_t{sets_in_use_} * mark_groups_);
+  marks_.resize(std::size_t{sets} * mark_groups_);
   states_.resize(lines);
   groups_.resize((lines + group_lines - 1) / group_lines);
   if (!evictions_.empty()) evictions_.resize(lines, isa::eviction::normal);
-  order_.resize(lines);
-  std::iota(order_.end() - ways_, order_.end(), std::uint16_t{0});
+  for (std::size_t first = order_.size(); first < lines; first += ways_) {
+    order_.resize(first + ways_);
+    std::iota(order_.end() - ways_, order_.end(), std::uint16_t{0});
+  }
 }
 
 std::uint32_t line_store::victim(std::uint64_t line) {
@@ -129,12 +131,10 @@ void line_store::exchange(state_image& image) {
   if (image.reading()) empty_all();
   image(policy_);
   image.each(number_of_set_);
-  std::uint32_t in_use = sets_in_use_;
-  image(in_use);
-  while (sets_in_use_ < in_use) {
-    ++sets_in_use_;
-    add_storage();
-  }
+  image(sets_in_use_);
+  auto with_storage = static_cast<std::uint32_t>(tags_.size() / ways_);
+  image(with_storage);
+  if (image.reading()) add_storage(with_storage);
   image.each(order_);
   bool has_evictions = !evictions_.empty();
   image(has_evictions);

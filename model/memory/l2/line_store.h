@@ -38,7 +38,7 @@ class line_store {
   [[nodiscard]] unsigned ways() const { return ways_; }
   /// How many lines there is room for.
   [[nodiscard]] unsigned capacity() const { return sets_ * ways_; }
-  /// Slots of the sets that are in use: 0 to slots() - 1. Sets come into use by victim().
+  /// Slots of the sets that are in use, and some more: 0 to slots() - 1. Sets come into use by victim().
   [[nodiscard]] std::uint32_t slots() const { return static_cast<std::uint32_t>(tags_.size()); }
   /// Slot of a way, with the ways of all sets numbered set by set, up to capacity(); none if its set is not in use.
   [[nodiscard]] std::uint32_t slot_of_way(std::uint32_t number) const {
@@ -110,7 +110,7 @@ class line_store {
   typedef std::uint16_t mark_group __attribute__((vector_size(2 * mark_ways)));
   static std::uint16_t mark_of(std::uint64_t line) { return static_cast<std::uint16_t>(golden_hash(line) >> 48); }
   void use_set(std::uint32_t set);
-  void add_storage();
+  void add_storage(std::uint32_t sets);
   void renew(std::uint32_t slot);
   [[nodiscard]] std::uint32_t victim_by_eviction(std::uint32_t base);
   void set_mark(std::uint32_t slot);

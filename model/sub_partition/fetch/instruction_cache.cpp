@@ -9,29 +9,31 @@ instruction_cache::instruction_cache(const part_name& name, const geometry& geom
     : module_part(name),
       geometry_(geometry),
       behind_(behind),
-      sets_(std::max(1u, geometry.size_bytes / (geometry.line_bytes * geometry.ways))),
-      tags_(std::size_t{sets_} * geometry.ways, no_tag),
-      lines_(tags_.size()) {
-  in_flight_.reserve(16);
-}
+      sets_(std::max(1u, geometry.size_bytes / (geometry.line_bytes * geometry.ways))) {}
 
 std::size_t instruction_cache::find(std::uint64_t tag) const {
-  const std::size_t first = tag % sets_ * geometry_.ways;
-  for (std::size_t k = first; k < first + geometry_.ways; ++k)
+  const std::size_t first = tag % sets_ * ways_;
+  for (std::size_t k = first; k < first + ways_; ++k)
     if (tags_[k] == tag) return k;
   return nowhere;
 }
 
-std::size_t instruction_cache::victim_of(std::uint64_t tag) const {
-  const line* set = &lines_[tag % sets_ * geometry_.ways];
-  const line* victim =
-      std::min_element(set, set + geometry_.ways, [](const line& a, const line& b) { return a.used < b.used; });
+// The line of the tag's set that was used last longest ago.
+std::size_t instruction_cache::place_for(std::uint64_t tag) {
+  if (ways_ == 0) {
+    ways_ = geometry_.ways;
+    tags_.resize(std::size_t{sets_} * ways_, no_tag);
+    lines_.resize(tags_.size());
+    in_flight_.reserve(16);
+  }
+  const line* set = &lines_[tag % sets_ * ways_];
+  const line* victim = std::min_element(set, set + ways_, [](const line& a, const line& b) { return a.used < b.used; });
   return static_cast<std::size_t>(victim - lines_.data());
 }
 
 // Fills the line, requested in `cycle`; returns its index.
 std::size_t instruction_cache::fill(std::uint64_t tag, cycle_t cycle, std::uint32_t launch) {
-  const std::size_t place = victim_of(tag);
+  const std::size_t place = place_for(tag);
   const cycle_t sent = cycle + geometry_.miss_latency_cycles;
   tags_[place] = tag;
   lines_[place] = {behind_ != nullptr ? behind_->look_up(tag * geometry_.line_bytes, sent, launch) : sent, ++clock_};
@@ -45,7 +47,7 @@ void instruction_cache::preload(std::uint64_t address, std::uint64_t bytes) {
   if (bytes == 0) return;
   const std::uint64_t end = (address + bytes + geometry_.line_bytes - 1) / geometry_.line_bytes;
   for (std::uint64_t tag = address / geometry_.line_bytes; tag < end; ++tag) {
-    const std::size_t place = victim_of(tag);
+    const std::size_t place = place_for(tag);
     if (find(tag) != nowhere || lines_[place].ready == never) continue;
     tags_[place] = tag;
     lines_[place] = {0, ++clock_};
@@ -95,9 +97,7 @@ cycle_t instruction_cache::look_up(std::uint64_t address, cycle_t cycle, std::ui
 
 void instruction_cache::exchange(state_image& image) {
   image.part(name().c_str());
-  image.each(tags_);
-  image.each(lines_);
-  image(in_flight_, clock_, fills_, accesses, misses, prefetches);
+  image(ways_, tags_, lines_, in_flight_, clock_, fills_, accesses, misses, prefetches);
 }
 
 void instruction_cache::trace(sc_core::sc_trace_file* file) const {

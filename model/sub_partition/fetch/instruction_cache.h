@@ -68,12 +68,13 @@ class instruction_cache final : public module_part, public instruction_source {
   static constexpr std::size_t nowhere = ~std::size_t{0};
   static constexpr std::uint64_t no_tag = ~std::uint64_t{0};
   [[nodiscard]] std::size_t find(std::uint64_t tag) const;
-  [[nodiscard]] std::size_t victim_of(std::uint64_t tag) const;
+  std::size_t place_for(std::uint64_t tag);
   std::size_t fill(std::uint64_t tag, cycle_t cycle, std::uint32_t launch);
 
   geometry geometry_;
   instruction_source* behind_;
   unsigned sets_;
+  unsigned ways_ = 0;                // of lines that have storage: that of all comes with the first fill
   std::vector<std::uint64_t> tags_;  // separate from lines_: the prefetcher searches several at each look-up
   std::vector<line> lines_;
   std::vector<std::size_t> in_flight_;  // lines whose ready is never, or was when they were filled
