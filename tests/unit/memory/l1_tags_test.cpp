@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace l1_tags_test {
@@ -101,6 +103,36 @@ TEST(l1_tags_test, lines_with_pending_fills_stay_through_an_invalidation) {
   EXPECT_EQ(tags.find(line_bytes), l1_tags::none);
   EXPECT_NE(tags.allocate(2 * line_bytes, evicted), waits);
   EXPECT_FALSE(evicted);
+}
+
+TEST(l1_tags_test, find_what_was_allocated_and_not_evicted) {
+  // Few sets of many ways, a number of sets that is no power of two, one way.
+  for (const auto& [bytes, ways] : {std::pair{65536u, 128u}, std::pair{12288u, 32u}, std::pair{8192u, 1u}}) {
+    SCOPED_TRACE(std::to_string(ways) + " ways");
+    l1_tags tags(bytes, ways, replacement(choice::replacement::lru));
+    std::map<std::uint64_t, unsigned> lines;  // by address: where it is
+    std::mt19937_64 random(ways);
+    for (unsigned k = 0; k < 6000; ++k) {
+      const std::uint64_t address = random() % 2000 * line_bytes;
+      const auto known = lines.find(address);
+      ASSERT_EQ(known == lines.end() ? l1_tags::none : known->second, tags.find(address));
+      if (known != lines.end()) {
+        tags.touch(known->second);
+        continue;
+      }
+      bool evicted = false;
+      const unsigned index = tags.allocate(address, evicted);
+      const auto old = std::find_if(lines.begin(), lines.end(), [&](const auto& l) { return l.second == index; });
+      ASSERT_EQ(old != lines.end(), evicted);
+      if (old != lines.end()) lines.erase(old);
+      lines[address] = index;
+      tags[index].valid = 1;
+      ASSERT_LE(lines.size(), bytes / line_bytes);
+      if (k % 2000 != 1999) continue;
+      tags.invalidate(false);
+      lines.clear();
+    }
+  }
 }
 
 }  // namespace l1_tags_test

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <set>
 #include <vector>
 
@@ -84,6 +86,36 @@ TEST(replacement, random_takes_empty_places_first_and_then_any) {
     s.install(slot, line);
   }
   EXPECT_EQ(chosen, (std::set<std::uint32_t>{0, 1, 2, 4, 5, 6, 7}));
+}
+
+TEST(line_store, sets_have_storage_from_their_first_use_on) {
+  constexpr unsigned sets = 40, ways = 12;
+  line_store s(sets, ways, replacement(choice::replacement::lru));
+  EXPECT_EQ(s.slots(), 0u);
+  EXPECT_EQ(s.capacity(), sets * ways);
+  // Three lines in each of the sets 39, 26, 13 and 0. They are in the first three ways, wherever their slots are.
+  for (unsigned k = 0; k < 12; ++k) {
+    const std::uint64_t line = 39 - k % 4 * 13 + std::uint64_t{k / 4} * sets;
+    EXPECT_EQ(s.find(line), line_store::none);
+    const std::uint32_t slot = s.victim(line);
+    ASSERT_FALSE(s.occupied(slot));
+    s.install(slot, line);
+    std::fill_n(s.data(slot), line_bytes, static_cast<std::uint8_t>(line));
+  }
+  EXPECT_LT(s.slots(), s.capacity());
+  unsigned found = 0;
+  for (std::uint32_t way = 0; way < s.capacity(); ++way) {
+    const std::uint32_t slot = s.slot_of_way(way);
+    if (slot == line_store::none || !s.occupied(slot)) continue;
+    const std::uint64_t line = way / ways + std::uint64_t{way % ways} * sets;
+    EXPECT_EQ(s.line_of(slot), line);
+    EXPECT_EQ(s.find(line), slot);
+    EXPECT_EQ(s.data(slot)[line_bytes - 1], static_cast<std::uint8_t>(line));
+    ++found;
+  }
+  EXPECT_EQ(found, 12u);
+  EXPECT_EQ(s.empty_all(), 12u);
+  EXPECT_EQ(s.find(39), line_store::none);
 }
 
 }  // namespace tlb_test
