@@ -31,10 +31,11 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-// A file is this line, and a zstd frame with a checksum. The frame holds the description's length, the description
-// (JSON) and the state.
-constexpr char first_line[] = "heddle checkpoint 1\n";
+// A file is this line, the SHA-256 of what follows, and a zstd frame. The frame holds the description's length, the
+// description (JSON) and the state. zstd's own checksum is of the content, and some bits of a frame do not change that.
+constexpr char first_line[] = "heddle checkpoint 2\n";
 constexpr std::size_t first_bytes = sizeof first_line - 1;
+constexpr std::size_t frame_at = first_bytes + sizeof(sha256::digest);
 constexpr int compression_level = 1;
 
 [[noreturn]] void refuse_checkpoint(const std::string& file, const std::string& why) {
@@ -69,19 +70,24 @@ std::string packed(const std::vector<std::uint8_t>& content) {
   const std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context(ZSTD_createCCtx(), &ZSTD_freeCCtx);
   if (context == nullptr) throw std::bad_alloc();
   ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, compression_level);
-  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1);
   std::string out(first_line, first_bytes);
-  out.resize(first_bytes + ZSTD_compressBound(content.size()));
+  out.resize(frame_at + ZSTD_compressBound(content.size()));
   const std::size_t n =
-      ZSTD_compress2(context.get(), &out[first_bytes], out.size() - first_bytes, content.data(), content.size());
+      ZSTD_compress2(context.get(), &out[frame_at], out.size() - frame_at, content.data(), content.size());
   if (ZSTD_isError(n) != 0) throw std::runtime_error(std::string("zstd: ") + ZSTD_getErrorName(n));
-  out.resize(first_bytes + n);
+  out.resize(frame_at + n);
+  const sha256::digest digest = sha256().update(&out[frame_at], n).finish();
+  std::copy(digest.begin(), digest.end(), out.begin() + first_bytes);
   return out;
 }
 
 std::vector<std::uint8_t> unpacked(const std::string& file, const std::string& text) {
-  const char* const frame = text.data() + first_bytes;
-  const std::size_t bytes = text.size() - first_bytes;
+  if (text.size() <= frame_at) refuse_checkpoint(file, "the checkpoint was cut short or edited");
+  const char* const frame = text.data() + frame_at;
+  const std::size_t bytes = text.size() - frame_at;
+  const sha256::digest digest = sha256().update(frame, bytes).finish();
+  if (std::memcmp(digest.data(), text.data() + first_bytes, digest.size()) != 0)
+    refuse_checkpoint(file, "the checkpoint was cut short or edited");
   const unsigned long long size = ZSTD_getFrameContentSize(frame, bytes);
   const bool sane = size != ZSTD_CONTENTSIZE_ERROR && size != ZSTD_CONTENTSIZE_UNKNOWN && size / 65536 <= bytes &&
                     ZSTD_findFrameCompressedSize(frame, bytes) == bytes;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "testbench/sweep/plan/sha256.h"
 #include "tests/system/common/json_text.h"
 #include "tests/system/common/program_run.h"
 #include "tests/system/common/text_file.h"
@@ -73,7 +74,7 @@ TEST_F(changed, a_trace_is_compared_as_a_whole) {
 
 // The checkpoint with another description.
 std::string described(const std::string& checkpoint, const std::string& key, const std::string& value) {
-  const std::size_t begin = checkpoint.find('\n') + 1;
+  const std::size_t line = checkpoint.find('\n') + 1, begin = line + sizeof(heddle::testbench::sha256::digest);
   std::string all(ZSTD_getFrameContentSize(checkpoint.data() + begin, checkpoint.size() - begin), '\0');
   ZSTD_decompress(all.data(), all.size(), checkpoint.data() + begin, checkpoint.size() - begin);
   std::uint64_t length = 0;
@@ -85,7 +86,8 @@ std::string described(const std::string& checkpoint, const std::string& key, con
   all.replace(0, sizeof length + length, std::string(reinterpret_cast<const char*>(&longer), sizeof longer) + text);
   std::string packed(ZSTD_compressBound(all.size()), '\0');
   packed.resize(ZSTD_compress(packed.data(), packed.size(), all.data(), all.size(), 1));
-  return checkpoint.substr(0, begin) + packed;
+  const auto digest = heddle::testbench::sha256().update(packed.data(), packed.size()).finish();
+  return checkpoint.substr(0, line) + std::string(digest.begin(), digest.end()) + packed;
 }
 
 TEST_F(changed, a_program_of_other_source_does_not_go_on) {
