@@ -146,12 +146,6 @@ void check_outputs(const job& j) {
 
 }  // namespace
 
-const texture* find_texture(const job& j, const std::string& name) {
-  for (const texture& t : j.textures)
-    if (t.name == name) return &t;
-  return nullptr;
-}
-
 std::string content_of(const job& j, const std::string& file, const place& where) {
   if (j.read_before) {
     const auto found = j.read_before->find(file);

@@ -197,7 +197,6 @@ void add_files(const job& j, file_roles& roles);
 unsigned partition_of(const job& j, unsigned client);
 
 const buffer* find_buffer(const job& j, const std::string& name);
-const texture* find_texture(const job& j, const std::string& name);
 /// As above, for a name that must exist. Both throw input_error.
 const buffer& existing_buffer(const job& j, const std::string& name, const place& where);
 const texture& existing_texture(const job& j, const std::string& name, const place& where);

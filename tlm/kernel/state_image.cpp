@@ -49,10 +49,6 @@ void state_image::same(std::uint64_t value, const char* what) {
   if (there != value) fail(std::to_string(there) + " " + what + " where " + std::to_string(value) + " were expected");
 }
 
-void state_image::check_idle(bool holds, const char* what) {
-  if (!holds) throw std::logic_error(std::string("a checkpoint while ") + what);
-}
-
 void* state_image::pointed(object_numbers& objects, const void* now) {
   std::uint32_t number = reading_ ? 0 : objects.of(now);
   raw(&number, sizeof number);

@@ -77,9 +77,6 @@ class state_image {
   void sparse(void* words, std::size_t bytes);
   /// The part of a unit begins. Throws state_error if that of another one is in the image.
   void part(const char* unit);
-  /// A state is only written and read while nothing is in flight. Throws std::logic_error, "a checkpoint while `what`",
-  /// if that does not hold.
-  static void check_idle(bool holds, const char* what);
   /// A number that the machine's parameters give. Throws state_error if another one is in the image.
   void same(std::uint64_t value, const char* what);
   /// The items of a container whose size the machine's parameters give.

@@ -61,7 +61,6 @@ class unit_clock : public sc_core::sc_module {
   [[nodiscard]] cycle_t arrival(const sc_core::sc_time& delay, cycle_cache& times) const {
     return running_ && delay.value() == 0 ? cycle_ + 1 : later_arrival(delay, times);
   }
-  [[nodiscard]] cycle_t cycle_of(const sc_core::sc_time& t) const { return other_.cycle_at(timing_, t.value()); }
   [[nodiscard]] sc_core::sc_time time_of(cycle_t cycle) const { return timing_.time_of(cycle); }
   [[nodiscard]] double frequency_mhz() const { return timing_.frequency_mhz(); }
   /// Time from now until edge `cycle` (zero if past): the annotated delay of a transaction that leaves then.

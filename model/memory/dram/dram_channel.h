@@ -46,9 +46,6 @@ class dram_channel : public memory_model {
   [[nodiscard]] std::uint64_t row_of(std::uint64_t local_address) const;
   /// Refreshes begun. Refreshes missed while the channel slept are counted when it wakes.
   [[nodiscard]] std::uint64_t refreshes() const { return refreshes_; }
-  /// The cycle after the last byte on the data bus so far. The bus cycles of all launches and between launches add up
-  /// to it.
-  [[nodiscard]] cycle_t bus_end() const { return bus_end_; }
 
  private:
   static constexpr unsigned no_bank = ~0u;

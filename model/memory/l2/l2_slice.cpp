@@ -104,16 +104,15 @@ void l2_slice::look_up(cycle_t now) {
     return;
   }
   tlm::tlm_generic_payload& p = *hot_.accesses.front().payload;
-  if (stalled_since_ == never) wanted_ = demand{};
-  if (stalled_since_ == never && !decode(p, wanted_)) {
+  if (!knows_wanted_) wanted_ = demand{};
+  if (!knows_wanted_ && !decode(p, wanted_)) {
     hot_.port.answer(p);
   } else if (!perform(p, wanted_, now)) {
     hot_.stalled = true;
-    if (stalled_since_ == never) stalled_since_ = now;
+    knows_wanted_ = true;
     return;
   }
-  if (stalled_since_ != never) stall_cycles_ += now - stalled_since_;
-  stalled_since_ = never;
+  knows_wanted_ = false;
   waits_for_room_ = false;
   hot_.accesses.pop();
   --queued_;
@@ -265,8 +264,8 @@ void l2_slice::exchange(state_image& image) {
   image.taken(hot_.waiters, hot_.free_waiters);
   image(hot_.atomics, hot_.atomic_free, hot_.array_free, far_, fences_);
   image.each(copies_);
-  image(queued_, misses_, sectors_hit_, sectors_missed_, lines_in_, stall_cycles_, waits_for_room_, stalled_since_);
-  if (stalled_since_ != never) wanted_.exchange(image, *hot_.accesses.front().payload);
+  image(queued_, misses_, sectors_hit_, sectors_missed_, lines_in_, waits_for_room_, knows_wanted_);
+  if (knows_wanted_) wanted_.exchange(image, *hot_.accesses.front().payload);
 }
 
 void l2_slice::trace(sc_core::sc_trace_file* file) const {

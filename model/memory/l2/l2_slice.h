@@ -87,8 +87,6 @@ class l2_slice : public l2_cache, public clocked, private at_target_unit {
   /// Reports requests that arrive from now on to `observer`; null switches this off.
   void observe(request_observer* observer) const { observer_ = observer; }
 
-  /// Cycles in which the oldest request was stalled (no free MSHR, way, or room towards the memory).
-  [[nodiscard]] std::uint64_t stall_cycles() const { return stall_cycles_; }
   [[nodiscard]] unsigned index() const { return index_; }
 
  private:
@@ -272,10 +270,9 @@ class l2_slice : public l2_cache, public clocked, private at_target_unit {
   std::uint64_t sectors_hit_ = 0;  // of all launches; pending hits count as neither
   std::uint64_t sectors_missed_ = 0;
   std::uint64_t lines_in_ = 0;  // lines allocated
-  std::uint64_t stall_cycles_ = 0;
-  demand wanted_;                // the oldest request, decoded, while it is stalled
+  demand wanted_;               // the oldest request, decoded, while it is stalled
+  bool knows_wanted_ = false;
   bool waits_for_room_ = false;  // it is stalled until there is a free MSHR and room towards the memory
-  cycle_t stalled_since_ = never;
   mutable request_observer* observer_ = nullptr;
 };
 

@@ -91,7 +91,6 @@ class crossbar {
   /// Cycles in which output ports transferred bytes, and the packets and bytes transferred.
   [[nodiscard]] std::uint64_t busy_cycles() const { return busy_ticks_ >> tick_bits; }
   [[nodiscard]] std::uint64_t packets_in() const { return packets_in_; }
-  [[nodiscard]] std::uint64_t packets_out() const { return packets_out_; }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
   /// The payloads have been named.
   void exchange(state_image& image);

@@ -190,7 +190,6 @@ bool interconnect::take_response(slice_port& slice, tlm::tlm_generic_payload& p,
   slice.held_from = arrival;
   held_slices_.insert(slice.index);
   ++held_now_;
-  ++held_responses_;
   return false;
 }
 
@@ -327,10 +326,10 @@ void interconnect::sm_port::exchange(state_image& image) {
 void interconnect::exchange(state_image& image) {
   image.part(name());
   invariant(has_image() || image.reading(), "a checkpoint while payloads of other initiators are in flight");
-  image(requests_, responses_, held_sms_, held_slices_, held_now_, open_routes_, in_flight_, announced_);
+  image(requests_, responses_, held_sms_, held_slices_, held_now_, open_routes_, in_flight_, announced_,
+        held_requests_);
   for (const auto& port : sm_ports_) image(*port);
   for (const auto& port : slice_ports_) image(*port);
-  image(held_requests_, held_responses_);
 }
 
 void interconnect::trace(sc_core::sc_trace_file* file) const {

@@ -56,9 +56,8 @@ class interconnect : public sc_core::sc_module, public clocked {
   /// Both directions, with their packet, byte and busy counters.
   [[nodiscard]] const crossbar& requests() const { return requests_; }
   [[nodiscard]] const crossbar& responses() const { return responses_; }
-  /// Requests and responses that waited in front of a full input buffer.
+  /// Requests that waited in front of a full input buffer.
   [[nodiscard]] std::uint64_t held_requests() const { return held_requests_; }
-  [[nodiscard]] std::uint64_t held_responses() const { return held_responses_; }
   [[nodiscard]] const address_map& map() const { return map_; }
 
   /// From now on, the first `ports` SM ports receive each BEGIN_RESP when it is granted, with the remaining time as
@@ -183,7 +182,6 @@ class interconnect : public sc_core::sc_module, public clocked {
   unsigned in_flight_ = 0;
   unsigned announced_ = 0;  // in flight as announced responses that have not arrived yet; their payloads are not held
   std::uint64_t held_requests_ = 0;
-  std::uint64_t held_responses_ = 0;
 };
 
 }  // namespace heddle

@@ -43,14 +43,6 @@ inline std::uint32_t to_f16(double d) {
   return static_cast<std::uint32_t>(round_double(format_f16, d, isa::rounding::rn, nan_f16));
 }
 
-/// from_f16(to_f16(d)), without a call for the normal numbers of f16: their low 42 bits round to nearest even.
-inline double rounded_to_f16(double d) {
-  constexpr std::uint64_t sign = std::uint64_t{1} << 63, below = (std::uint64_t{1} << 42) - 1;
-  const std::uint64_t bits = as_bits(d), least = as_bits(0x1p-14), most = as_bits(65504.0);
-  if ((bits & ~sign) - least > most - least) return d == 0 ? d : from_f16(to_f16(d));
-  return as_double((bits + (below >> 1) + (bits >> 42 & 1)) & ~below);
-}
-
 /// Bits of an element of a or b. tf32 (b32) is held in 32 bits.
 inline unsigned element_bits(isa::dtype t) {
   switch (t) {
@@ -61,17 +53,6 @@ inline unsigned element_bits(isa::dtype t) {
     case isa::dtype::u4: return 4;
     case isa::dtype::b1: return 1;
     default: return 8;
-  }
-}
-
-/// The value of an element's bits; those beyond tf32's precision are ignored.
-inline double element_value(isa::dtype t, std::uint32_t bits) {
-  switch (t) {
-    case isa::dtype::f16: return from_f16(bits);
-    case isa::dtype::bf16: return from_f32(bits << 16);
-    case isa::dtype::e4m3x2: return from_e4m3(bits);
-    case isa::dtype::e5m2x2: return from_e5m2(bits);
-    default: return from_f32(bits & 0xffffe000u);
   }
 }
 

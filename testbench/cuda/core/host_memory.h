@@ -40,8 +40,6 @@ allocation device_allocation_of(const void* p);
 /// True if a box of rows that begins in the allocation does not end there.
 bool leaves(const allocation& a, const void* p, std::size_t pitch, std::size_t layer, std::size_t width,
             std::size_t height, std::size_t depth);
-/// True if kernels and copies treat this pointer as device memory.
-inline bool is_device(const allocation& a) { return a.type == device || a.type == managed; }
 
 /// All flags of pinned memory: portable, mapped, write-combined.
 constexpr unsigned most_host_flags = 7;
