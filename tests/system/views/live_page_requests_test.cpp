@@ -11,9 +11,7 @@ namespace live_page_test {
 // ----- What it refuses -----
 
 TEST_F(live_page, refuses_what_it_does_not_know) {
-  serve(job(100000));
-  order("/pause");
-  paused_at("cycle=3000");
+  serve_and_pause_before(3000);
   const std::string own = by_page, foreign = "Host: heddle.example:80\r\nX-Heddle: 1\r\nContent-Length: 0\r\n";
   const struct {
     const char* what;

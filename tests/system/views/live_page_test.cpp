@@ -170,9 +170,7 @@ TEST_F(live_page, names_the_clients_of_launches) {
 }
 
 TEST_F(live_page, is_left_by_a_signal_while_paused) {
-  serve(job(100000));
-  order("/pause");
-  const json s = paused_at("cycle=5000");
+  serve_and_pause_before(5000);
   const line events(port_), idle(port_);
   events.send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_NE(events.receive("}\n\n").find("data: "), std::string::npos);
@@ -191,9 +189,7 @@ TEST_F(live_page, is_left_by_a_signal_while_paused) {
 
 // Also one that comes while it makes the steps after which it pauses.
 TEST_F(live_page, answers_signals_between_steps) {
-  serve(job(100000));
-  order("/pause");
-  paused_at("cycle=5000");
+  serve_and_pause_before(5000);
   for (unsigned k = 0; k < 30 && !HasFailure(); ++k) {
     fs::remove(place_ / "m.json");
     order("/step?cycles=20");
