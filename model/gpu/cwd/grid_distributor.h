@@ -106,6 +106,7 @@ class grid_observer {
   /// True if blocks of the launch may be dropped halfway and restarted with the same result.
   virtual bool idempotent(const resident_launch&) { return false; }
 };
+using grid_listener = grid_observer;  // the name until November 28, for models outside this repository
 
 /// A request to free SMs of their blocks for a time.
 struct preempt_request {

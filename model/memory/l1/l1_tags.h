@@ -45,7 +45,7 @@ class l1_tags {
   }
   /// Allocates the line at `address`, which must not be present: replaces the line of its set that the policy selects
   /// among those without a pending fill. Returns none if every line of the set has one. `evicted`: the replaced line
-  /// held valid sectors. The new line has none.
+  /// held valid sectors. The new line has none. References to lines and bytes end here: they may move.
   std::uint32_t allocate(std::uint64_t address, bool& evicted);
   void touch(std::uint32_t index) {
     if (policy_.renews()) renew(index);

@@ -66,7 +66,7 @@ class line_store {
     return none;
   }
   /// Slot for a new line: an empty one, else the one that the policy selects among those without an outstanding miss,
-  /// else none.
+  /// else none. References to states end here: a set that comes into use may move them.
   std::uint32_t victim(std::uint64_t line);
   /// Assigns the slot to `line`, with no valid byte.
   void install(std::uint32_t slot, std::uint64_t line);

@@ -9,7 +9,7 @@
 
 namespace heddle::testbench {
 
-/// SHA-256 (FIPS 180-4), used for the ids of sweep points.
+/// SHA-256 (FIPS 180-4): ids of sweep points, digests of files and of checkpoints.
 class sha256 {
  public:
   using digest = std::array<std::uint8_t, 32>;
