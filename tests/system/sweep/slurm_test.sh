@@ -20,9 +20,8 @@ export SLURM_CONF="$home/slurm.conf"
 port=$((20000 + $$ % 20000))
 munged_pid= controller= node1= node2=
 
-# Kills the processes running on a node, by its name, with their supervising daemons; `killed` is their number.
+# Kills the processes running on a node, by its name, with their supervising daemons.
 kill_node() {
-  killed=0
   for environment in /proc/[0-9]*/environ; do
     grep -qzx "SLURM_CONF=$SLURM_CONF" "$environment" 2>/dev/null || continue
     grep -qzx "SLURMD_NODENAME=$1" "$environment" 2>/dev/null || continue
@@ -30,7 +29,7 @@ kill_node() {
     process=${process%/environ}
     parent=$(sed -n 's/^PPid:[[:space:]]*//p' "/proc/$process/status" 2>/dev/null || true)
     if [ -n "$parent" ] && grep -q slurmstepd "/proc/$parent/comm" 2>/dev/null; then kill -9 "$parent" 2>/dev/null || true; fi
-    if kill -9 "$process" 2>/dev/null; then killed=$((killed + 1)); fi
+    kill -9 "$process" 2>/dev/null || true
   done
 }
 
@@ -67,6 +66,7 @@ CredType=cred/munge
 MpiDefault=none
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
+TaskProlog=$home/prolog
 JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
 SlurmdParameters=config_overrides
@@ -84,6 +84,16 @@ SlurmdLogFile=$home/%n.log
 NodeName=n[1-2] NodeHostname=$(hostname) NodeAddr=127.0.0.1 Port=[$((port + 1))-$((port + 2))] CPUs=1
 PartitionName=p Nodes=n[1-2] Default=YES MaxTime=INFINITE State=UP
 END
+# Each job starts with this. The node n2 runs one job; the next one is held for ever, so that the node fails with work to
+# do, however fast the points are.
+cat >"$home/prolog" <<END
+#!/bin/sh
+[ "\$SLURMD_NODENAME" = n2 ] && [ -e "$home/failing" ] || exit 0
+if [ ! -e "$home/first" ]; then touch "$home/first"; exit 0; fi
+touch "$home/held"
+exec sleep 900
+END
+chmod 755 "$home/prolog"
 for i in $(seq 100); do [ -S "$home/munge/socket" ] && break; sleep 0.1; done
 slurmctld -D -f "$SLURM_CONF" >"$home/controller.out.log" 2>&1 &
 controller=$!
@@ -114,21 +124,23 @@ rm -r s.sqlite.points
 
 results() { find "${1:-s}.sqlite.points" -name '*.json' ! -name store.json 2>/dev/null | wc -l; }
 
-# The node fails while it runs points of the store: all its processes and its daemon.
+# The node fails while it holds a job: all its processes and its daemon.
 fail_node2() {
-  for i in $(seq 600); do [ "$(results "$1")" -ge "$2" ] && break; sleep 0.05; done
-  for i in $(seq 600); do kill_node n2; [ "$killed" -gt 0 ] && break; sleep 0.02; done
+  for i in $(seq 1200); do [ -e "$home/held" ] && break; sleep 0.05; done
+  [ -e "$home/held" ] || { echo "no second job came to the node"; exit 1; }
   kill -9 "$node2"
   kill_node n2
 }
 return_node2() {
+  rm -f "$home/failing" "$home/first" "$home/held"
   slurmd -D -N n2 -f "$SLURM_CONF" >>"$home/n2.out.log" 2>&1 &
   node2=$!
 }
 
+touch "$home/failing"
 "$heddle" sweep s.ini --engine slurm --jobs 20 --slurm-args "--partition=p --time=10" --progress always &
 sweep=$!
-fail_node2 s 30
+fail_node2
 code=0
 wait "$sweep" || code=$?
 lost=$((points - $(results)))
@@ -149,9 +161,10 @@ echo "$points points, the same bytes"
 sample() {
   "$heddle" sample traces/kernelslist.g --gpu h100 --output there --json there.json --engine slurm --jobs 8 --slurm-args "--partition=p --time=10"
 }
+touch "$home/failing"
 sample >there.txt &
 sampling=$!
-fail_node2 there/results 4
+fail_node2
 code=0
 wait "$sampling" || code=$?
 kept=$(results there/results)
