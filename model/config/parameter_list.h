@@ -542,6 +542,8 @@ HEDDLE_NUMBER(unsigned, conflict_cycles, 2, delay, cycles, measured,
   "latency added by each further pass")
 HEDDLE_NUMBER(unsigned, atomic_interval_cycles, 2, delay, cycles, measured,
   "latency added by each further pass of an atomic; lanes that access one word take a pass each")
+HEDDLE_NUMBER(double, atomic_pass_cycles, 0, delay, cycles, measured,
+  "cycles for which a pass of an atomic occupies the banks, on average; 0: pass_cycles")
 HEDDLE_END(shared_memory, shared_memory)
 
 HEDDLE_SECTION(constant_cache, constant_cache)
@@ -666,6 +668,8 @@ HEDDLE_NUMBER(double, atomic_interval_cycles, 20, delay, l2_cycles, measured,
 HEDDLE_NUMBER(double, atomic_occupancy_cycles, 0, delay, l2_cycles, measured,
   "busy time of the atomic unit per further lane of an atomic on one address; 0: as long as its latency, "
   "atomic_interval_cycles")
+HEDDLE_NUMBER(double, atomic_sector_cycles, 0, delay, l2_cycles, measured,
+  "busy time of the atomic unit per sector of an atomic, at least")
 HEDDLE_NUMBER(unsigned, atomic_contention_cycles, 0, delay, l2_cycles, measured,
   "latency added once if several lanes of an atomic access one address")
 HEDDLE_NUMBER(unsigned, atomic_limit_cycles, 21, delay, l2_cycles, measured,

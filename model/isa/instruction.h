@@ -248,6 +248,7 @@ struct instruction {
   cache_op cache = cache_op::ca;
   bool system = false;       // ld, st, atom, red: coherent with accesses from outside the GPU (scope .sys, volatile)
   bool block_scope = false;  // ld, st, atom, red: ordered for the threads of the block alone (scope .cta)
+  bool counts = false;       // red of shared memory: adds 1; lanes with one word are counted in one pass
   bool aligned = false;      // bar: all threads of a warp execute the same one
   std::uint8_t sum_products = 16, sum_fraction_bits = 25;  // hmma, hgmma, qgmma
   std::int64_t offset = 0;                                 // ld, st, atom, red, ldc: added to the address

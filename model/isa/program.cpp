@@ -99,7 +99,7 @@ std::string memory_mnemonic(const instruction& i) {
     s = (i.op == opcode::ld ? "LD" : "ST") + std::string(pick(space_letters, unsigned(i.mem_space)));
   if (is_atomic(i.op)) {
     s += pick(space_letters, unsigned(i.mem_space));
-    s += "." + std::string(pick(atomic_names, i.sub));
+    s += i.counts ? ".POPC.INC" : "." + std::string(pick(atomic_names, i.sub));
   }
   s += pick(cache_names, unsigned(i.cache));
   if (i.system) s += ".SYS";

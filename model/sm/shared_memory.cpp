@@ -17,6 +17,8 @@ shared_memory::shared_memory(sc_core::sc_module_name name, const gpu_config& con
       pass_bytes_(config.shared_memory.banks * config.shared_memory.bank_bytes),
       latency_(cycles_after_lookup(config.shared_memory.latency_cycles, config)),
       pass_(config.shared_memory.pass_cycles),
+      atomic_pass_(config.shared_memory.atomic_pass_cycles),
+      has_atomic_pass_(config.shared_memory.atomic_pass_cycles != 0),
       conflict_cycles_(config.shared_memory.conflict_cycles),
       atomic_cycles_(config.shared_memory.atomic_interval_cycles) {
   access_socket.bind(*this);
@@ -24,14 +26,15 @@ shared_memory::shared_memory(sc_core::sc_module_name name, const gpu_config& con
 
 void shared_memory::b_transport(on_chip_access& access, sc_core::sc_time&) {
   const lsu_transaction& t = *access.transaction;
-  const bool exclusive = t.kind == lsu_kind::atomic || t.kind == lsu_kind::reduction;
-  const unsigned passes = banks_.passes(t.addresses(), t.shared_mask, t.bytes_per_lane, exclusive, t.differing_bits);
+  const bool atomic = t.kind == lsu_kind::atomic || t.kind == lsu_kind::reduction;
+  const unsigned passes =
+      banks_.passes(t.addresses(), t.shared_mask, t.bytes_per_lane, t.serialises_lanes(), t.differing_bits);
   invariant(passes != 0, "a shared-memory access without lanes");
   invariant(access.cycle >= busy_until_, "a shared-memory access while another one holds the banks");
   access.passes = passes;
   access.first_cycle = access.cycle + latency_;
-  access.ready_cycle = access.first_cycle + std::uint64_t{exclusive ? atomic_cycles_ : conflict_cycles_} * (passes - 1);
-  access.free_cycle = access.cycle + pass_.take(passes);
+  access.ready_cycle = access.first_cycle + std::uint64_t{atomic ? atomic_cycles_ : conflict_cycles_} * (passes - 1);
+  access.free_cycle = access.cycle + (atomic && has_atomic_pass_ ? atomic_pass_ : pass_).take(passes);
   if (__builtin_expect(access.cycle * pass_bytes_ < operands_until_, 0)) {  // in turn with a tensor unit
     access.free_cycle += passes;
     operands_until_ += std::uint64_t{passes} * pass_bytes_;
@@ -41,7 +44,7 @@ void shared_memory::b_transport(on_chip_access& access, sc_core::sc_time&) {
 
   shared_memory_counters& c = counters[t.launch->launch_id];
   ++c.accesses;
-  if (exclusive) {
+  if (atomic) {
     ++c.atomic_requests;
     c.atomic_changes += t.atomic_changes;
     c.atomic_transactions += passes;
@@ -81,6 +84,7 @@ void shared_memory::exchange(state_image& image) {
   image.part(name());
   image(busy_until_, operands_until_, last_passes_);
   pass_.exchange(image);
+  atomic_pass_.exchange(image);
   counters.exchange(image, [&image](std::uint32_t, shared_memory_counters& c) { image.numbers(c); });
 }
 

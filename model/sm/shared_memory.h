@@ -2,7 +2,8 @@
 // Models: the timing of an SM's shared memory: banks, conflicts, broadcast (its bytes are read and written at issue).
 // Sockets: access_socket (target, on_chip_protocol) from the load/store unit.
 // One cycle: one pass, in which each bank delivers one word to all lanes that need it; idle between accesses.
-// Parameters: [shared_memory] banks, bank_bytes, latency_cycles, pass_cycles, conflict_cycles, atomic_interval_cycles.
+// Parameters: [shared_memory] banks, bank_bytes, latency_cycles, pass_cycles, conflict_cycles, atomic_interval_cycles,
+// atomic_pass_cycles.
 // Source: Mei and Chu, TPDS 2017, section 6: latency grows linearly with the degree of a conflict.
 #pragma once
 
@@ -60,6 +61,8 @@ class shared_memory : public sc_core::sc_module, private blocking_target<on_chip
   unsigned pass_bytes_;
   unsigned latency_;
   mean_interval pass_;
+  mean_interval atomic_pass_;
+  bool has_atomic_pass_;  // false: that of other accesses
   unsigned conflict_cycles_;
   unsigned atomic_cycles_;
   std::uint64_t busy_until_ = 0;

@@ -147,7 +147,8 @@ double cycles_in_shared_memory(const time_model& t, const place_sums& p) {
   const double addresses = std::min(warp_threads, ratio(p.count("atomic_addresses"), p.count("accesses")));
   const double passes = warp_threads / std::max(1.0, addresses) + of_one_bank;
   return ratio(p.count("accesses"), t.machine.number("gpu.sm_count")) * passes *
-         std::max(1.0, t.machine.number("shared_memory.pass_cycles"));
+         std::max({1.0, t.machine.number("shared_memory.pass_cycles"),
+                   t.machine.number("shared_memory.atomic_pass_cycles")});
 }
 
 void global_atomics(const time_model& t, const place_sums& p, std::vector<advice>& to) {

@@ -75,6 +75,10 @@ struct alignas(64) lsu_transaction {  // two cache lines precede the addresses a
   [[nodiscard]] std::uint32_t lanes() const {
     return kind == lsu_kind::constant_load ? constant_mask : shared_mask | global_mask | cluster_mask;
   }
+  /// An atomic that changes a word for one lane after another.
+  [[nodiscard]] bool serialises_lanes() const {
+    return (kind == lsu_kind::atomic || kind == lsu_kind::reduction) && !counts;
+  }
   static constexpr unsigned most_rows = 8;  // an atomic of 16 bytes that compares and swaps
   /// Rows of `words` that its lanes use.
   [[nodiscard]] unsigned rows() const;
@@ -94,6 +98,7 @@ struct alignas(64) lsu_transaction {  // two cache lines precede the addresses a
   /// By lane: store or atomic operands, or the loaded bytes (little endian); else undefined.
   std::uint32_t words[most_rows][32];
   std::uint32_t policy = 0;  // of the L2's replacement, if the instruction has one or is a bulk copy; else undefined
+  bool counts = false;       // of an atomic: it adds up the lanes with one word before it changes that
   unsigned fault_lane = 0;
   std::string fault;  // phase fault: "illegal address 0x… (lane n)"; else undefined
 };

@@ -11,7 +11,7 @@ namespace heddle {
 /// the next steps. It counts in 1/1024 cycles, so results are the same on every host.
 class mean_interval {
  public:
-  /// `cycles` per step, at least 1.
+  /// `cycles` per step.
   explicit mean_interval(double cycles) : ticks_(static_cast<std::uint64_t>(cycles * ticks_per_cycle + 0.5)) {}
 
   /// Whole cycles of the next `steps` steps.

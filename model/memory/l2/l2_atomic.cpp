@@ -70,15 +70,19 @@ void l2_slice::perform_atomic(tlm::tlm_generic_payload& p, const demand& d, std:
   if (d.system) write_back(slot);
   counters_[d.launch].atomic_lanes += a.count;
   counters_[d.launch].atomic_changes += c.changed;
-  // Lanes with the same cell pass through the atomic unit one after another, lanes with different cells in parallel.
+  // Lanes with the same cell pass through the atomic unit one after another, lanes with different cells of a sector in
+  // parallel, sectors one after another.
   auto taken = static_cast<cycle_t>((most - 1) * parameters_.atomic_interval_cycles + 0.5);
   if (most > 1) taken += parameters_.atomic_contention_cycles;
   if (parameters_.atomic_limit_cycles != 0) taken = std::min<cycle_t>(taken, parameters_.atomic_limit_cycles);
   const cycle_t start = std::max(now, hot_.atomic_free);
-  const cycle_t due = start + taken;
-  hot_.atomic_free = parameters_.atomic_occupancy_cycles == 0
-                         ? due + 1
-                         : start + 1 + static_cast<cycle_t>((most - 1) * parameters_.atomic_occupancy_cycles + 0.5);
+  const cycle_t lanes_busy = parameters_.atomic_occupancy_cycles == 0
+                                 ? taken + 1
+                                 : 1 + static_cast<cycle_t>((most - 1) * parameters_.atomic_occupancy_cycles + 0.5);
+  const cycle_t sectors_busy =
+      atomic_sector_.take(static_cast<unsigned>(__builtin_popcount(d.bytes.touched_sectors())));
+  const cycle_t due = start + std::max(taken, sectors_busy == 0 ? 0 : sectors_busy - 1);
+  hot_.atomic_free = start + std::max(lanes_busy, sectors_busy);
   counters_[d.launch].atomic_cycles += hot_.atomic_free - start;
   p.set_response_status(tlm::TLM_OK_RESPONSE);
   if (far_latency_ != 0) copies_[slot] = 0;

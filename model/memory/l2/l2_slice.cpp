@@ -41,7 +41,8 @@ l2_slice::l2_slice(sc_core::sc_module_name name, clock_domain& clock, const gpu_
       pipeline_(std::max(1u, hit_latency_cycles) - 1),
       code_pipeline_(code_hit_latency_cycles == 0 ? pipeline_ : code_hit_latency_cycles - 1),
       interval_(std::max(1u, config.l2.lookup_interval_cycles)),
-      hot_(*this, clock, config) {
+      hot_(*this, clock, config),
+      atomic_sector_(config.l2.atomic_sector_cycles) {
   parameters_.queue_entries = std::max(1u, parameters_.queue_entries);
   parameters_.mshr_merges = std::max(1u, parameters_.mshr_merges);
   for (std::uint32_t m = static_cast<std::uint32_t>(hot_.mshrs.size()); m-- > 0;) hot_.free_mshrs.push_back(m);
@@ -262,7 +263,7 @@ void l2_slice::exchange(state_image& image) {
         hot_.progress, hot_.free_mshrs, hot_.free_waiters);
   image.taken(hot_.mshrs, hot_.free_mshrs);
   image.taken(hot_.waiters, hot_.free_waiters);
-  image(hot_.atomics, hot_.atomic_free, hot_.array_free, far_, fences_);
+  image(hot_.atomics, hot_.atomic_free, atomic_sector_, hot_.array_free, far_, fences_);
   image.each(copies_);
   image(queued_, misses_, sectors_hit_, sectors_missed_, lines_in_, waits_for_room_, knows_wanted_);
   if (knows_wanted_) wanted_.exchange(image, *hot_.accesses.front().payload);

@@ -20,6 +20,7 @@
 #include "heddle/memory/common/address_map.h"
 #include "heddle/memory/common/byte_mask.h"
 #include "heddle/memory/common/host_regions.h"
+#include "heddle/memory/common/mean_interval.h"
 #include "heddle/memory/common/request_observer.h"
 #include "heddle/memory/common/slot_counter.h"
 #include "heddle/memory/l2/l2_cache.h"
@@ -244,7 +245,8 @@ class l2_slice : public l2_cache, public clocked, private at_target_unit {
   };
   static_assert(sizeof(hot_state) == 960, "fifteen cache lines");
   hot_state hot_;
-  cycle_t far_latency_ = 0;  // 0: there is no other partition
+  mean_interval atomic_sector_;  // for which the atomic unit is busy with each sector
+  cycle_t far_latency_ = 0;      // 0: there is no other partition
   std::vector<bool> far_sms_;
   std::vector<std::uint8_t> copies_;   // by slot: sectors that the other partition has, too
   std::vector<std::uint8_t> touched_;  // by slot: whether it was since count_touched(); empty: not counted

@@ -144,6 +144,7 @@ void memory_issue::issue(unsigned slot, simt::lane_mask mask, cycle_t cycle) {
   t.traffic = w.traffic_of(*w.next);
   t.differing_bits = lsu_transaction::not_known;
   t.shared_addresses = nullptr;
+  if (isa::is_atomic(i.op)) t.counts = i.counts;
   if (__builtin_expect(i.has_policy(), 0)) t.policy = 0;
   if (!w.stream->addresses(slot, mask, t)) return operations_.give_back(o);
   if (i.op == isa::opcode::ldgsts) return issue_copy(slot, o, mask, cycle);

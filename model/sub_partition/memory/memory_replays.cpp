@@ -37,8 +37,8 @@ void memory_issue::count_replays(const warp_slot& w, const lsu_transaction& t) {
     return;
   }
   if (t.shared_mask != 0) {
-    const bool exclusive = t.kind == lsu_kind::atomic || t.kind == lsu_kind::reduction;
-    const unsigned passes = banks_.passes(t.addresses(), t.shared_mask, t.bytes_per_lane, exclusive, t.differing_bits);
+    const unsigned passes =
+        banks_.passes(t.addresses(), t.shared_mask, t.bytes_per_lane, t.serialises_lanes(), t.differing_bits);
     const unsigned free = config_.shared_memory.banks < isa::warp_size ? halves_of(t.shared_mask) : 1;
     const unsigned more = passes - std::min(passes, free);
     c.shared_replays += more;

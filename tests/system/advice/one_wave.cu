@@ -108,6 +108,6 @@ __device__ __forceinline__ float weighed(const float* in, int passes) {
 KERNEL __launch_bounds__(256, 8) spilled_weights(const float* in, float* out, int passes) {
   out[blockIdx.x * blockDim.x + threadIdx.x] = weighed<40>(in, passes);
 }
-KERNEL __launch_bounds__(256, 4) spilled_weights_mended(const float* in, float* out, int passes) {
+KERNEL __launch_bounds__(256, 3) spilled_weights_mended(const float* in, float* out, int passes) {
   out[blockIdx.x * blockDim.x + threadIdx.x] = weighed<40>(in, passes);
 }

@@ -105,7 +105,7 @@ TEST_F(record_refusals, edited_traces) {
   expect_refused(replay_edited("FFMA", "FADD"), "another version of Heddle wrote the program");
   expect_refused(replay_edited("#BEGIN_CODE ", "#BEGIN_CODE 1"), "expected");
   expect_refused(replay_edited("#END_CODE ", "#END_CODE 0"), "is not as heddle --record wrote it");
-  expect_refused(replay_edited("-heddle version = 1", "-heddle version = 2"), "another version of Heddle wrote it");
+  expect_refused(replay_edited("-heddle version = 2", "-heddle version = 3"), "another version of Heddle wrote it");
   expect_refused(replay_edited("insts = ", "insts = 1"), "got '");
   expect_refused(replay_edited("\n0 ffffffff", "\nffff ffffffff"), "expected the place of an instruction");
   expect_refused(replay_edited("\n0 ffffffff ", "\n0 f "), "expected some of the active lanes");

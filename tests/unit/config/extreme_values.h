@@ -48,7 +48,10 @@ inline const std::map<std::string, settings>& beside() {
         "sub_partition.dual_issue=any"}},
       {"fp32.shared_lanes", {"sub_partition.issue_width=2", "sub_partition.dual_issue=any"}},
       {"memory.latency_cycles", {"memory.model=fixed"}},
-      {"cwd.launch_latency_cycles", {"sm.max_blocks=1", "gpu.sm_count=1"}},  // several meet in an order by phases
+      // Atomics of several blocks meet in an order by phases.
+      {"cwd.launch_latency_cycles", {"sm.max_blocks=1", "gpu.sm_count=1", "shared_memory.latency_cycles=30"}},
+      {"sub_partition.guard_latency_cycles", {"shared_memory.latency_cycles=30"}},
+      {"sub_partition.scheduler", {"ldst.queue_entries=1"}},  // accesses of several warps compete
       {"memory.bytes_per_cycle", {"memory.model=fixed"}},
       {"dram.bank_groups", {"dram.banks=64"}},
       {"dram.row_timeout_cycles", {"dram.row_policy=timeout"}},

@@ -72,6 +72,28 @@ TEST_F(l2_slice_test, atomics_keep_the_unit_for_their_occupancy_not_for_their_la
   b.check_done();
 }
 
+// 1.25 cycles a sector: five for the four of a line, two for every fourth of single sectors.
+TEST_F(l2_slice_test, sectors_of_an_atomic_pass_the_unit_one_after_another) {
+  gpu_config c = small_config();
+  c.l2.atomic_interval_cycles = 1;
+  c.l2.atomic_occupancy_cycles = 1;
+  c.l2.atomic_sector_cycles = 1.25;
+  c.l2.atomic_contention_cycles = c.l2.atomic_limit_cycles = 0;
+  bench b(c);
+  b.sm.read(0x400, 0xf, 1);
+  for (unsigned k = 0; k < 2; ++k) atomic(b.sm, 0x400, isa::atomic_op::add, 32, 4, 100 + k);  // a word each
+  for (unsigned k = 0; k < 5; ++k) atomic(b.sm, 0x400, isa::atomic_op::add, 8, 4, 200 + k);   // of one sector
+  atomic(b.sm, 0x400, isa::atomic_op::add, 8, 0, 300);                                        // of one word
+  atomic(b.sm, 0x400, isa::atomic_op::add, 1, 0, 301);
+  b.run(500);
+  const auto answered = [&](std::size_t k) { return b.sm.records.at(k).answered; };
+  EXPECT_EQ(answered(2) - answered(1), 5u);
+  EXPECT_EQ(answered(1), 100 + hit_latency + 4);
+  EXPECT_EQ(answered(7) - answered(3), 5u) << "a quarter of a cycle is carried on";
+  EXPECT_EQ(answered(8), 300 + hit_latency + 7) << "lanes of one word take longer than their sector";
+  b.check_done();
+}
+
 TEST_F(l2_slice_test, atomics_of_16_bytes_exchange_all_of_them_in_order) {
   bench b;
   std::vector<std::uint64_t> old;

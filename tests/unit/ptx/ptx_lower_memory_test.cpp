@@ -54,6 +54,26 @@ TEST(lowered_memory, atomics_barriers_and_dynamic_shared_memory) {
   EXPECT_TRUE(reduction);
 }
 
+// Additions of 1 whose results are not used, from compute capability 8.0 on.
+TEST(lowered_memory, counts_lanes_in_shared_memory_where_the_chip_does) {
+  for (const char* capability : {"7.5", "8.0"}) {
+    ptx_machine machine(
+        ".version 8.0\n.target sm_75\n.address_size 64\n.entry k(.param .u64 p) { .reg .b64 %d; .reg .b32 %r<6>;"
+        ".shared .align 4 .b8 s[16]; ld.param.u64 %d, [p]; mov.u32 %r0, 0; st.shared.v4.u32 [s], {%r0, %r0, %r0, %r0};"
+        "bar.sync 0; atom.shared.add.u32 %r4, [s], 1; red.shared.add.s32 [s], 1; red.shared.add.u32 [s+4], 2;"
+        "atom.shared.add.u32 %r2, [s+8], 1; st.global.u32 [%d+12], %r2; bar.sync 0; ld.shared.u32 %r1, [s];"
+        "st.global.u32 [%d], %r1; ld.shared.u32 %r1, [s+4]; st.global.u32 [%d+4], %r1; ld.shared.u32 %r1, [s+8];"
+        "st.global.u32 [%d+8], %r1; ret; }");
+    machine.config().gpu.compute_capability = choice::named<choice::compute_capability>(capability);
+    const u64 out = machine.buffer(std::vector<u32>(4));
+    machine.run("k", {1, 1, 1}, {32, 1, 1}, {out});
+    EXPECT_EQ(machine.read<u32>(out, 3), (std::vector<u32>{64, 64, 32}));
+    unsigned counting = 0;
+    for (const isa::instruction& i : machine.program("k").code) counting += i.counts ? 1 : 0;
+    EXPECT_EQ(counting, std::string(capability) == "8.0" ? 2u : 0u);
+  }
+}
+
 TEST(lowered_memory, gives_managed_variables_units_of_their_own) {
   const auto m =
       ptx::place(ptx::parse(".version 8.0\n.target sm_75\n.address_size 64\n"

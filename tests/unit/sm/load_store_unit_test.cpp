@@ -101,6 +101,23 @@ TEST_F(load_store_unit_test, a_pass_may_hold_the_banks_for_more_than_a_cycle) {
   for (unsigned k = 0; k < 5; ++k) EXPECT_EQ(b.partitions.answers[later[k]].cycle, 10u + 23 + expected[k]) << k;
 }
 
+TEST_F(load_store_unit_test, an_atomic_holds_the_banks_for_each_lane_of_a_word_unless_it_counts_them) {
+  gpu_config config;
+  config.shared_memory.atomic_pass_cycles = 1.5;
+  sm_memory_bench b(config);
+  lsu_transaction& one_by_one = b.on_shared(lsu_kind::reduction, 0, 0);
+  lsu_transaction& counting = b.on_shared(lsu_kind::reduction, 0, 1);
+  lsu_transaction& conflicting = b.on_shared(lsu_kind::reduction, 128, 2);
+  lsu_transaction& last = b.on_shared(lsu_kind::load, 4, 3);
+  counting.counts = conflicting.counts = true;
+  for (lsu_transaction* t : {&one_by_one, &counting, &conflicting, &last}) b.partitions.issue(*t, 10);
+  b.run();
+  EXPECT_EQ(b.latency(one_by_one), 23u + 2 * 31);
+  EXPECT_EQ(b.latency(counting), 23u + 48);
+  EXPECT_EQ(b.latency(last), 23u + 48 + 1 + 48) << "words of one bank take a pass each";
+  EXPECT_EQ(b.shared.counters.find(0)->atomic_transactions, 32u + 1 + 32);
+}
+
 TEST_F(load_store_unit_test, sub_partitions_are_served_round_robin_at_the_interval_of_address_stages) {
   gpu_config config;
   config.shared_memory.pass_cycles = 1;

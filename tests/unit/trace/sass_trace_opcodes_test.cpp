@@ -100,6 +100,8 @@ TEST(sass_trace_opcodes, memory) {
   EXPECT_EQ(copy.instruction.op, o::ldgsts);
   EXPECT_EQ(copy.instruction.src[0].count, 1u);
   EXPECT_EQ(copy.instruction.src[1].count, 2u);
+  EXPECT_TRUE(entry(generation::ampere, "ATOMS.POPC.INC.32", {}, {4}, 4).instruction.counts);
+  EXPECT_FALSE(entry(generation::ampere, "ATOMS.ADD", {}, {4, 5}, 4).instruction.counts);
   // Without addresses the instruction takes a slot in the unit, but makes no access.
   EXPECT_EQ(entry(generation::ampere, "LDG.E", {8}, {4}).timing, c::shuffle);
   EXPECT_EQ(entry(generation::ampere, "LDL.64", {8}, {}).instruction.mem_space, isa::space::global);

@@ -284,7 +284,10 @@ code_entry translate(generation g, const static_fields& f) {
       i.src[0] = isa::make_immediate(static_cast<std::uint64_t>(std::clamp<std::int64_t>(f.immediate, 0, 1000000)));
       break;
     case isa::opcode::atom:
-    case isa::opcode::red: i.sub = static_cast<std::uint8_t>(isa::atomic_op::add); break;
+    case isa::opcode::red:
+      i.sub = static_cast<std::uint8_t>(isa::atomic_op::add);
+      i.counts = m.has("POPC");
+      break;
     default: break;
   }
   return e;

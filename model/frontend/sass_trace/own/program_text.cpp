@@ -52,6 +52,7 @@ void for_fields(I& i, F f) {
   f(i.cache, 15);
   f(i.system, 1);
   f(i.block_scope, 1);
+  f(i.counts, 1);
   f(i.aligned, 1);
   f(i.sum_products, 255);
   f(i.sum_fraction_bits, 255);

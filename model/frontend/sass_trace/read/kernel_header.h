@@ -35,7 +35,7 @@ struct kernel_header {
   unsigned version = 0;           // of the tracer, 1 to 6 (1.2 is 1)
   line_format format;
   // Of a run of Heddle (--record) only:
-  static constexpr unsigned own_version = 1;  // of the form in which its program and its steps are written
+  static constexpr unsigned own_version = 2;  // of the form in which its program and its steps are written
   bool own = false;
   std::uint64_t code_address = 0;
   std::uint64_t local_address = 0;  // of its local memory

@@ -181,6 +181,15 @@ void memory_selector::check_wide_atomic(isa::atomic_op kind) const {
   if (kind != isa::atomic_op::exch && kind != isa::atomic_op::cas) in_.unsupported();
 }
 
+/// From 8.0 on, ptxas makes ATOMS.POPC.INC.32 of additions of 1 to shared memory whose result is not used (found in the
+/// code that it generates for 7.5, 8.0, 8.6 and 9.0).
+bool memory_selector::counts_lanes(isa::atomic_op kind) const {
+  const hir_instruction& h = in_.now();
+  const bool adds_one = kind == isa::atomic_op::add && h.src[1].is_immediate() && h.src[1].bits == 1;
+  const bool of_words = h.m.type == dtype::u32 || h.m.type == dtype::s32;
+  return chip_.has_capability(8, 0) && h.m.space == state_space::shared && of_words && adds_one;
+}
+
 void memory_selector::atomic() {
   const dtype t = in_.now().m.type;
   const unsigned size = isa::size_of(t);
@@ -209,6 +218,7 @@ void memory_selector::atomic() {
   a.base.sub = in_.now().m.sub;
   a.base.system = in_.now().m.scope == 2;
   a.base.block_scope = in_.now().m.scope == 0;
+  a.base.counts = reduction && counts_lanes(kind);
   order_after(in_.now().m);
 }
 

@@ -32,6 +32,7 @@ class memory_selector {
   [[nodiscard]] virtual_operand policy(isa::space space) const;
   void check_vector_atomic(isa::atomic_op kind) const;
   void check_wide_atomic(isa::atomic_op kind) const;
+  [[nodiscard]] bool counts_lanes(isa::atomic_op kind) const;
   void order_before(const modifiers& m);
   void order_after(const modifiers& m);
 
