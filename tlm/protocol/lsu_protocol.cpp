@@ -19,7 +19,7 @@ void lsu_transaction::exchange(state_image& image) {
         sole, faulted, data, local, texture, read_only, bypass_l1);
   image(issue_cycle, differing_bits, shared_mask, atomic_changes, constant_mask, word, warp, cluster_mask);
   if (faulted) image(fault_lane, fault);
-  if (kind == lsu_kind::atomic || kind == lsu_kind::reduction) image(counts);
+  if (shared_mask != 0 && (kind == lsu_kind::atomic || kind == lsu_kind::reduction)) image(counts);
   const std::uint64_t* const from = addresses();
   const unsigned used = rows();
   if (used > most_rows) throw state_error("a memory instruction of more than 16 bytes per lane");

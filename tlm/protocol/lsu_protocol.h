@@ -98,7 +98,7 @@ struct alignas(64) lsu_transaction {  // two cache lines precede the addresses a
   /// By lane: store or atomic operands, or the loaded bytes (little endian); else undefined.
   std::uint32_t words[most_rows][32];
   std::uint32_t policy = 0;  // of the L2's replacement, if the instruction has one or is a bulk copy; else undefined
-  bool counts = false;       // of an atomic: it adds up the lanes with one word before it changes that
+  bool counts = false;       // of an atomic of shared memory: it adds up lanes with one word first; else undefined
   unsigned fault_lane = 0;
   std::string fault;  // phase fault: "illegal address 0x… (lane n)"; else undefined
 };

@@ -73,7 +73,6 @@ lsu_transaction& memory_issue::texel_access(const warp_slot& w, memory_operation
   t.global_mask = a.mask[k];
   t.local = false;
   t.texture = true;
-  t.counts = false;
   t.data = true;
   t.read_only = isa::samples_texture(i.op);
   t.bypass_l1 = !t.read_only;  // other SMs' stores to a surface must be visible

@@ -153,6 +153,7 @@ class legaliser {
     for (unsigned k = 0; k < i.src.size(); ++k) {
       virtual_operand& o = i.src[k];
       if (!is_value(o)) continue;
+      // The 1 of an atomic that counts lanes is part of its opcode.
       const bool may_stay = i.base.counts || (takes_constant(i.base.op, k) && (many || !taken));
       if (may_stay && !encodable(o, i) && is_double(i) && o.is_immediate() && f_.literals.size() < most_literals)
         to_literal(o);
