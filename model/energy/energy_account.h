@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "heddle/energy/energy_metrics.h"
@@ -57,6 +58,12 @@ class energy_account {
       const double joules = joules_of(launch, costs, of);
       visit(of.sm, joules - of.memory.requests, of.memory.requests, active_in(launch, of.sm, now, of.resident));
     }
+  }
+  /// Of the executed instructions alone, pJ: in each SM in which the launch has spent something, ascending.
+  [[nodiscard]] std::vector<std::pair<std::uint32_t, double>> instruction_pj(std::uint32_t launch);
+  /// A launch has ended, and is seldom asked for again: frees what is known of it.
+  void forget(std::uint32_t launch) {
+    if (launch < launches_.size()) launches_[launch] = {};
   }
   /// Of these, what its requests to the interconnect spend.
   [[nodiscard]] double in_interconnect(std::uint32_t launch, unsigned sm);

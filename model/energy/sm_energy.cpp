@@ -4,11 +4,14 @@
 #include <map>
 #include <utility>
 
+#include "heddle/config/error.h"
 #include "heddle/energy/energy_account.h"
 #include "heddle/energy/energy_prices.h"
 #include "heddle/energy/power_ledger.h"
+#include "heddle/gpu/cwd/grid_distributor.h"
 #include "heddle/gpu/gpu.h"
 #include "heddle/sm/sm.h"
+#include "heddle/sub_partition/account/ended_profile.h"
 #include "heddle/tlm/protocol/gpu_request.h"
 
 namespace heddle {
@@ -124,6 +127,7 @@ energy_account::memory_joules energy_account::in_memory_of(const sm_events& know
 sums energy_account::counted_in_sm(std::uint32_t launch, unsigned sm) {
   sums s;
   const launch_profile& profile = sms_[sm]->profiles.at(launch);
+  invariant(!profile.dropped(), "the energy of a launch by unit was asked for after its end");
   if (profile.size() != 0) {
     const std::vector<instruction_energy>& energies = prices_of_launch(launch, sm).energies;
     for (std::size_t i = 0; i < profile.size(); ++i)
@@ -193,12 +197,24 @@ double energy_account::joules_of(std::uint32_t launch, launch_costs& costs, sm_e
 // A launch that has ended is hardly asked for again.
 double energy_account::instruction_pj(std::uint32_t launch, launch_costs& costs, sm_events& known) {
   const launch_profile& profile = sms_[known.sm]->profiles.at(launch);
+  if (profile.dropped()) return gpu_.cwd().grids()[launch].ended->instruction_pj(known.sm);
   const price_list& list = prices_of_launch(costs, *profile.program());
   constexpr std::size_t short_program = 32;  // of which all is added as fast as what is new
   if (profile.has_overflowed() || profile.size() <= short_program || (costs.ended && known.instructions == nullptr))
     return once_.of(known.executed, profile, list);
   if (known.instructions == nullptr) known.instructions = std::make_unique<instruction_sum>();
   return known.instructions->up_to(known.executed, profile, list);
+}
+
+std::vector<std::pair<std::uint32_t, double>> energy_account::instruction_pj(std::uint32_t launch) {
+  launch_costs& costs = with_all_sms(launch);
+  std::vector<std::pair<std::uint32_t, double>> all;
+  all.reserve(costs.sms.size());
+  for (sm_events& of : costs.sms) {
+    of.count(*sms_[of.sm], launch);
+    all.emplace_back(of.sm, instruction_pj(launch, costs, of));
+  }
+  return all;
 }
 
 double energy_account::instruction_sum::of(std::uint64_t executed, const launch_profile& profile,

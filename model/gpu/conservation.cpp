@@ -12,15 +12,16 @@ namespace {
 
 // Passes of shared memory by instruction equal those that the memories count. An access to another SM's is counted by
 // the instruction's SM.
-void check_shared_passes(const sc_core::sc_vector<sm>& sms) {
-  std::uint64_t counted = 0, by_instruction = 0;
+void check_shared_passes(const sc_core::sc_vector<sm>& sms, std::uint64_t ended_passes) {
+  std::uint64_t counted = 0, by_instruction = ended_passes;
   for (const auto& s : sms) {
     for (std::uint32_t l = 0; l < s.shared_memory.counters.end(); ++l)
       if (const shared_memory_counters* c = s.shared_memory.counters.find(l))
         counted += c->load_transactions + c->store_transactions + c->atomic_transactions + c->operand_passes;
     for (std::uint32_t l = 0; l < s.profiles.end(); ++l) {
       const launch_profile* p = s.profiles.find(l);
-      for (std::size_t i = 0; p != nullptr && i < p->size(); ++i) by_instruction += p->traffic(i).shared_passes;
+      if (p == nullptr || p->dropped()) continue;
+      for (std::size_t i = 0; i < p->size(); ++i) by_instruction += p->traffic(i).shared_passes;
     }
   }
   invariant(counted == by_instruction, "passes of shared memory by instruction differ from those counted there");
@@ -29,8 +30,8 @@ void check_shared_passes(const sc_core::sc_vector<sm>& sms) {
 }  // namespace
 
 void check_conservation(const sc_core::sc_vector<sm>& sms, const sc_core::sc_vector<l2_cache>& slices,
-                        const sc_core::sc_vector<memory_model>& channels) {
-  check_shared_passes(sms);
+                        const sc_core::sc_vector<memory_model>& channels, std::uint64_t ended_passes) {
+  check_shared_passes(sms, ended_passes);
   std::uint64_t sent = 0, received = 0;
   for (const auto& s : sms) {
     invariant(s.l1.payloads_in_use() == 0, "L1: idle, and payloads of its requests were not given back");

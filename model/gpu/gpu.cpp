@@ -9,6 +9,7 @@
 #include "heddle/config/error.h"
 #include "heddle/gpu/conservation.h"
 #include "heddle/gpu/gpu_parts.h"
+#include "heddle/sub_partition/account/ended_profile.h"
 #include "heddle/tlm/kernel/has_process.h"
 
 namespace heddle {
@@ -267,7 +268,11 @@ void gpu::check_invariants() const {
   if (p.sm_network != nullptr) p.sm_network->check_invariants();
   for (const auto& s : p.slices) s.check_invariants();
   for (const auto& c : p.channels) c.check_invariants();
-  if (idle()) check_conservation(p.sms, p.slices, p.channels);
+  if (!idle()) return;
+  std::uint64_t ended_passes = 0;
+  for (const grid_record& g : p.cwd->grids())
+    if (g.ended != nullptr) ended_passes += g.ended->shared_passes();
+  check_conservation(p.sms, p.slices, p.channels, ended_passes);
 }
 
 void gpu::settle_accounts() {

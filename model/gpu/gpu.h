@@ -7,10 +7,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <systemc>
 #include <tlm>
+#include <utility>
+#include <vector>
 
 #include "heddle/config/parameters.h"
 #include "heddle/tlm/kernel/clock_domain.h"
@@ -37,6 +40,11 @@ struct program;
 struct decoded_program;
 struct gpu_blocks;
 struct gpu_parts;
+
+/// Whether a launch was summed up; `later`: something of it is still on the way.
+enum class summing : std::uint8_t { done, later, never };
+/// Numbers of SMs, ascending, and the energy of instructions in each, pJ.
+using sm_energies = std::vector<std::pair<std::uint32_t, double>>;
 
 class gpu : public sc_core::sc_module {
  public:
@@ -118,6 +126,10 @@ class gpu : public sc_core::sc_module {
   friend sampled_l2& untimed_l2(gpu& chip);
   /// A recorded program as its launches will find it: with the place of its code.
   friend const decoded_program& placed(gpu& chip, const std::shared_ptr<const isa::program>& recorded);
+  /// Sums up the counts by instruction of a launch that has ended, and keeps the sum alone (grid_record::ended): counts
+  /// of all SMs take a hundred times as much. Not if its blocks were preempted, form clusters or were ended by the
+  /// host. `pj_of`: energy of its instructions in each SM; may be empty.
+  friend summing sum_up(gpu& chip, std::uint32_t launch, const std::function<sm_energies(std::uint32_t)>& pj_of);
   friend void make_part_objects(gpu& chip);
   /// The state can be described now: all SMs are in step, and nothing is in flight that has no description (a flush of
   /// the L2, a fault, a reset, requests that a protocol monitor or a random delay holds).
@@ -143,6 +155,7 @@ sampled_l2& untimed_l2(gpu& chip);
 const decoded_program& placed(gpu& chip, const std::shared_ptr<const isa::program>& recorded);
 /// Makes the parts of SMs and of their sub-partitions (module_part) objects of SystemC, which sc_find_object finds.
 /// Call once, before elaboration ends.
+summing sum_up(gpu& chip, std::uint32_t launch, const std::function<sm_energies(std::uint32_t)>& pj_of);
 void make_part_objects(gpu& chip);
 bool has_image(const gpu& chip);
 void exchange(gpu& chip, state_image& image);

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/metrics/code_metrics.h"
 
-#include "heddle/gpu/gpu.h"
-#include "heddle/metrics/launch_sums.h"
-#include "heddle/sm/sm.h"
 #include "heddle/sub_partition/account/launch_profile.h"
 #include "heddle/sub_partition/dependence/decoded_program.h"
 
@@ -11,20 +8,16 @@ namespace heddle {
 
 namespace {
 
-void add(instruction_metrics& to, const launch_profile& profile, std::size_t i) {
-  const decoded_instruction& d = profile.program()->code[i];
-  const instruction_profile at = profile.at(i);
-  to.executed += at.executed;
-  to.thread_executed += at.lanes;
-  to.warp_states.add(at.stalls);
+void set_work(instruction_metrics& to, const decoded_instruction& d, const instruction_sum& sum) {
+  const instruction_profile all = sum.profile();
+  to.executed = all.executed;
+  to.thread_executed = all.lanes;
+  to.warp_states.add(all.stalls);
   if (!accesses_memory(d)) return;
-  const instruction_traffic moved = profile.traffic(i);
-  to.accesses += at.executed;
-  to.replays += moved.replays;
-  to.memory.add(moved, requested_bytes(d, at));
-  // A product's passes are those that its operands need.
-  if (d.kind != issue_kind::product && moved.shared_passes > at.executed)
-    to.bank_conflicts += moved.shared_passes - at.executed;
+  to.accesses = all.executed;
+  to.replays = sum.traffic.replays;
+  to.bank_conflicts = sum.bank_conflicts;
+  to.memory.add(sum.traffic, requested_bytes(d, all));
 }
 
 void add(flop_counts& to, isa::flop_unit unit, std::uint64_t n) {
@@ -50,14 +43,11 @@ const std::vector<program_texts::instruction>& program_texts::of(const isa::prog
   return all;
 }
 
-void fill_code(kernel_metrics& k, const gpu& g, const resident_launch& l, const std::vector<double>& joules,
+void fill_code(kernel_metrics& k, const resident_launch& l, const launch_code& code, const std::vector<double>& joules,
                program_texts& texts) {
   const std::vector<program_texts::instruction>& program = texts.of(*l.program);
   k.code.resize(program.size());
-  for (unsigned m = 0; m < g.sm_count(); ++m) {
-    const launch_profile& profile = g.sm_at(m).profiles.at(l.launch_id);
-    for (std::size_t i = 0; i < profile.size(); ++i) add(k.code[i], profile, i);
-  }
+  for (std::size_t i = 0; i < code.counts.size(); ++i) set_work(k.code[i], code.program->code[i], code.counts[i]);
   for (std::size_t i = 0; i < k.code.size(); ++i) {
     instruction_metrics& c = k.code[i];
     const isa::flops& work = program[i].flops;

@@ -12,9 +12,9 @@
 
 namespace heddle {
 
-class gpu;
 struct decoded_instruction;
 struct instruction_profile;
+struct launch_code;
 struct resident_launch;
 
 /// Bytes that the lanes of an instruction asked for; 0 for a bulk copy, whose size is in registers.
@@ -33,8 +33,9 @@ class program_texts {
   std::map<const isa::program*, std::vector<instruction>> known_;
 };
 
-/// Fills in a kernel's `code` and `flops`. `joules`: of each instruction; empty if they are not known.
-void fill_code(kernel_metrics& k, const gpu& g, const resident_launch& l, const std::vector<double>& joules,
+/// Fills in a kernel's `code` and `flops` from what its instructions have counted. `joules`: of each instruction; empty
+/// if they are not known.
+void fill_code(kernel_metrics& k, const resident_launch& l, const launch_code& code, const std::vector<double>& joules,
                program_texts& texts);
 
 }  // namespace heddle

@@ -198,7 +198,7 @@ kernel_metrics kernel_of(const gpu& g, const grid_record& grid, energy_account& 
   if (g.config().energy.account) k.energy = energy.of_launch(l.launch_id, s.counts, k.start_cycle, k.end_cycle);
   const std::vector<double>& joules = joules_of(k, energy, s.counts).of;
   fill_lines(k, l, s.counts.code, joules);
-  if (texts != nullptr) fill_code(k, g, l, joules, *texts);
+  if (texts != nullptr) fill_code(k, l, s.counts.code, joules, *texts);
   return k;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "heddle/config/error.h"
@@ -87,18 +88,32 @@ void interval_sampler::take_counts(sample& s, std::uint32_t launch) const {
 void interval_sampler::close_ended() {
   const std::vector<std::uint32_t>& ended = gpu_.cwd().end_order();
   if (closed_launches_ == ended.size()) return;
+  sum_up();
   for (; closed_launches_ < ended.size(); ++closed_launches_) close(ended[closed_launches_]);
   memory_due_.notify(sc_core::SC_ZERO_TIME);
 }
 
 // Adds a launch that has ended to the sums that later samples begin with.
 void interval_sampler::close(std::uint32_t launch) {
+  if (sums_up_) to_sum_up_.push_back(launch);
   take_counts(closed_, launch);
   if (!gpu_.config().energy.account) return;
   if (launch >= at_end_.size()) at_end_.resize(std::size_t{launch} + 1);
   at_end_[launch] = launch_in_sms(launch, closed_);
   at_end_[launch].known = true;
   just_ended_.push_back(launch);
+}
+
+// Of launches that have ended before.
+void interval_sampler::sum_up() {
+  std::function<sm_energies(std::uint32_t)> energies;
+  if (gpu_.config().energy.account) energies = [this](std::uint32_t launch) { return energy_.instruction_pj(launch); };
+  const auto is_settled = [&](std::uint32_t launch) {
+    const summing result = heddle::sum_up(gpu_, launch, energies);
+    if (result == summing::done) energy_.forget(launch);
+    return result != summing::later;
+  };
+  to_sum_up_.erase(std::remove_if(to_sum_up_.begin(), to_sum_up_.end(), is_settled), to_sum_up_.end());
 }
 
 void interval_sampler::price_ended() {
@@ -219,8 +234,8 @@ void interval_sampler::exchange(state_image& image) {
   image.part(name());
   const std::uint64_t busy = gpu_.core_clock().busy_cycles();
   bool is_behind = busy_cycles_ != busy;
-  image(step_, next_, is_behind, blocks_run_, samples_, running_, closed_, at_end_, closed_launches_,
-        closed_l2_joules_);
+  image(step_, next_, is_behind, blocks_run_, samples_, running_, closed_, at_end_, closed_launches_, closed_l2_joules_,
+        to_sum_up_);
   if (image.reading()) busy_cycles_ = is_behind ? busy - 1 : busy;
 }
 

@@ -27,6 +27,9 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
   interval_sampler(const interval_sampler&) = delete;
   interval_sampler& operator=(const interval_sampler&) = delete;
 
+  /// From now on the counts by instruction of launches that have ended are summed up (gpu's sum_up). Not with a ledger,
+  /// or with observers that ask for the energy of such launches by unit.
+  void sum_up_ended() { sums_up_ = true; }
   void after_cycle() override;
   [[nodiscard]] cycle_t next_sample() const override { return next_; }
   /// Writes the intervals up to now into `m`, which collect() has made; its energy ends with them. Accounts have been
@@ -80,6 +83,7 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
   void close_ended();
   void close(std::uint32_t launch);
   void price_ended();
+  void sum_up();
   [[nodiscard]] launch_energy launch_in_sms(std::uint32_t launch, sample& s);
   static launch_energy known_in_sms(const energy_metrics& m, sample& s);
   void take();
@@ -108,6 +112,8 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
   std::size_t closed_launches_ = 0;        // of the CWD's end_order
   std::vector<std::uint32_t> just_ended_;  // of which at_end_ has no shared_joules yet
   double closed_l2_joules_ = 0;            // of those that have ended, at their end
+  bool sums_up_ = false;
+  std::vector<std::uint32_t> to_sum_up_;  // launches that have ended, of which something is on the way
   energy_account energy_;
 };
 

@@ -7,12 +7,14 @@
 
 #include "heddle/config/error.h"
 #include "heddle/energy/energy_account.h"
+#include "heddle/gpu/cwd/grid_distributor.h"
 #include "heddle/gpu/gpu.h"
 #include "heddle/memory/dram/memory_model.h"
 #include "heddle/memory/l2/l2_slice.h"
 #include "heddle/metrics/profiler_metrics.h"
 #include "heddle/metrics/run_metrics.h"
 #include "heddle/sm/sm.h"
+#include "heddle/sub_partition/account/ended_profile.h"
 
 namespace heddle {
 
@@ -39,8 +41,7 @@ std::uint64_t add_sm(launch_sums& sums, const sm& m, std::uint32_t launch) {
   for (const auto& p : m.partitions)
     if (const issue_counters* c = p.account.counters.find(launch)) sums.issue.add(c->totals());
   const std::uint64_t executed = sums.issue.inst_executed - before;
-  sums.issue.add_units(*profile);
-  sums.counts.code.add(*profile);
+  if (!profile->dropped()) sums.counts.code.add(*profile);
   const lsu_counters& lsu = m.load_store_unit.counters.at(launch);
   add(sums.global_load, lsu.global_load);
   add(sums.global_store, lsu.global_store);
@@ -110,6 +111,9 @@ launch_sums sums_of(const gpu& g, std::uint32_t launch) {
     active_cycles += active;
     if (instructions != 0) works.push_back({instructions, active});
   }
+  const grid_record& grid = g.cwd().grids()[launch];
+  if (grid.ended != nullptr) sums.counts.code = grid.ended->code_of(*grid.launch->decoded);
+  sums.issue.add_units(sums.counts.code);
   add_extremes(sums, works);
   sums.active_cycles = static_cast<double>(active_cycles);
   g.slice_at(0).counters().index()->visit(launch, [&](const l2_counters& l2) {

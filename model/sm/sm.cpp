@@ -308,8 +308,12 @@ bool sm::idle() const {
 
 void sm::check_invariants() const {
   for (const auto& p : partitions) p.check_invariants();
-  check_profiles();
-  check_traffic();
+  for (std::uint32_t launch = 0; launch < profiles.end(); ++launch)
+    if (const launch_profile* profile = profiles.find(launch); profile != nullptr && !profile->dropped())
+      check_profile(launch, *profile);
+  for (std::uint32_t launch = 0; launch < l1.counters.end(); ++launch)
+    if (const launch_profile& profile = profiles.at(launch); !profile.dropped())
+      check_traffic(launch, profile, l1.idle());
   resource_manager.check_invariants();
   load_store_unit.check_invariants();
   l1.check_invariants();
@@ -317,52 +321,60 @@ void sm::check_invariants() const {
   constant_cache.check_invariants();
 }
 
-// The counts by instruction must equal the counts of the sub-partitions.
-void sm::check_profiles() const {
-  for (std::uint32_t launch = 0; launch < profiles.end(); ++launch) {
-    if (profiles.find(launch) == nullptr) continue;
-    const launch_profile& profile = profiles.at(launch);
-    state_counts by_instruction;
-    std::uint64_t executed = 0;
-    for (std::size_t i = 0; i < profile.size(); ++i) {
-      const instruction_profile p = profile.at(i);
-      executed += p.executed;
-      for (std::size_t s = 0; s < p.stalls.size(); ++s) by_instruction.stalls[s] += p.stalls[s];
-      for (std::size_t c = 0; c < p.cycles.size(); ++c) by_instruction.cycles[c] += p.cycles[c];
-    }
-    issue_totals sum;
-    for (const auto& p : partitions)
-      if (const issue_counters* c = p.account.counters.find(launch)) sum.add(c->totals());
-    invariant(sum.inst_executed == executed, "instructions in the profile differ from those executed");
-    invariant(sum.warp_cycles == by_instruction.cycles && sum.warp_stalls == by_instruction.stalls,
-              "warp-cycle states by instruction differ from those of the sub-partitions");
-  }
+bool settled(const sm& s, std::uint32_t launch) {
+  const launch_profile* profile = s.profiles.find(launch);
+  return profile == nullptr ||
+         (profile->counts_no_block() && !s.l1.works_for(launch) && (s.tma == nullptr || s.tma->idle()));
 }
 
-// The traffic by instruction must equal the counts of the L1 and the TLB.
-void sm::check_traffic() const {
-  for (std::uint32_t launch = 0; launch < l1.counters.end(); ++launch) {
-    const l1_counters* c = l1.counters.find(launch);
-    if (c == nullptr) continue;
-    instruction_traffic sum = l1.other_traffic.at(launch);
-    const launch_profile& profile = profiles.at(launch);
-    for (std::size_t i = 0; i < profile.size(); ++i) sum.add(profile.traffic(i));
-    const std::uint64_t read_hits = c->hits - c->write_hits;
-    invariant(sum.l1_words == c->delivered_words && sum.l1_fetched == c->reads - read_hits - c->pending_hits &&
-                  sum.l1_hits == c->hits && sum.l1_write_hits == c->write_hits &&
-                  sum.l1_write_misses == c->writes - c->write_hits && sum.atomics == c->atomics,
-              "the L1's traffic by instruction differs from its counters");
-    const std::uint64_t flits = c->read_requests + c->fills + c->write_requests + c->writes + 3 * c->atomics +
-                                c->instruction_requests + c->instruction_sectors + c->bulk_reads + c->bulk_writes +
-                                c->bulk_sectors;
-    invariant(!l1.idle() || sum.flits == flits,
-              "the interconnect's traffic by instruction differs from the L1's requests");
-    const cluster_counters* cluster = cluster_port == nullptr ? nullptr : cluster_port->counters.find(launch);
-    invariant(sum.cluster_flits == (cluster == nullptr ? 0 : cluster->flits),
-              "the traffic between SMs by instruction differs from the cluster port's");
-    invariant(sum.translations == load_store_unit.tlb.counters.at(launch).accesses,
-              "the look-ups in the TLB by instruction differ from its counters");
+void drop_profile(sm& s, std::uint32_t launch) {
+  if (s.profiles.find(launch) == nullptr) return;
+  launch_profile& profile = s.profiles[launch];
+  s.check_profile(launch, profile);
+  s.check_traffic(launch, profile, true);
+  for (auto& p : s.partitions) p.account.forget(profile);
+  profile.drop();
+}
+
+// The counts by instruction must equal the counts of the sub-partitions.
+void sm::check_profile(std::uint32_t launch, const launch_profile& profile) const {
+  state_counts by_instruction;
+  std::uint64_t executed = 0;
+  for (std::size_t i = 0; i < profile.size(); ++i) {
+    const instruction_profile p = profile.at(i);
+    executed += p.executed;
+    for (std::size_t s = 0; s < p.stalls.size(); ++s) by_instruction.stalls[s] += p.stalls[s];
+    for (std::size_t c = 0; c < p.cycles.size(); ++c) by_instruction.cycles[c] += p.cycles[c];
   }
+  issue_totals sum;
+  for (const auto& p : partitions)
+    if (const issue_counters* c = p.account.counters.find(launch)) sum.add(c->totals());
+  invariant(sum.inst_executed == executed, "instructions in the profile differ from those executed");
+  invariant(sum.warp_cycles == by_instruction.cycles && sum.warp_stalls == by_instruction.stalls,
+            "warp-cycle states by instruction differ from those of the sub-partitions");
+}
+
+// The traffic by instruction must equal the counts of the L1 and the TLB. `all_answered`: no request of it is open.
+void sm::check_traffic(std::uint32_t launch, const launch_profile& profile, bool all_answered) const {
+  const l1_counters* c = l1.counters.find(launch);
+  if (c == nullptr) return;
+  instruction_traffic sum = l1.other_traffic.at(launch);
+  for (std::size_t i = 0; i < profile.size(); ++i) sum.add(profile.traffic(i));
+  const std::uint64_t read_hits = c->hits - c->write_hits;
+  invariant(sum.l1_words == c->delivered_words && sum.l1_fetched == c->reads - read_hits - c->pending_hits &&
+                sum.l1_hits == c->hits && sum.l1_write_hits == c->write_hits &&
+                sum.l1_write_misses == c->writes - c->write_hits && sum.atomics == c->atomics,
+            "the L1's traffic by instruction differs from its counters");
+  const std::uint64_t flits = c->read_requests + c->fills + c->write_requests + c->writes + 3 * c->atomics +
+                              c->instruction_requests + c->instruction_sectors + c->bulk_reads + c->bulk_writes +
+                              c->bulk_sectors;
+  invariant(!all_answered || sum.flits == flits,
+            "the interconnect's traffic by instruction differs from the L1's requests");
+  const cluster_counters* cluster = cluster_port == nullptr ? nullptr : cluster_port->counters.find(launch);
+  invariant(sum.cluster_flits == (cluster == nullptr ? 0 : cluster->flits),
+            "the traffic between SMs by instruction differs from the cluster port's");
+  invariant(sum.translations == load_store_unit.tlb.counters.at(launch).accesses,
+            "the look-ups in the TLB by instruction differ from its counters");
 }
 
 void sm::settle_accounts(cycle_t cycle) {

@@ -82,6 +82,7 @@ machine::machine(const run_options& o, const gpu_config& config, std::uint64_t f
   gpu_.irq(irq_);
   driver_.irq(irq_);
   views_ = make_views(o, gpu_, ledger(), files_);
+  if (views_.empty() && cap_ == nullptr) intervals_.sum_up_ended();
   if (!o.record_folder.empty()) recorder_ = std::make_unique<run_recorder>(gpu_, o.record_folder);
 }
 

@@ -22,6 +22,10 @@ void grid_distributor::hand_over(std::uint32_t launch, std::shared_ptr<const isa
   g.next_block = std::move(block);
 }
 
+void grid_distributor::keep(std::uint32_t launch, std::shared_ptr<const ended_profile> counts) {
+  grids_.at(launch).ended = std::move(counts);
+}
+
 void grid_distributor::end(grid_record& grid, cycle_t cycle) {
   grid.end_cycle = cycle;
   grid.finished = true;

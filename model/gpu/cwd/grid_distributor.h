@@ -29,6 +29,7 @@
 namespace heddle {
 
 class block_sampler;
+class ended_profile;
 
 /// The record of a launch, kept from its doorbell on, also after its end.
 struct grid_record {
@@ -56,6 +57,7 @@ struct grid_record {
   std::uint64_t left_out = 0;                             // its last blocks, which are not dispatched
   block_sample sample;                                    // what the others tell of them, if it has ended
   std::shared_ptr<const isa::recorded_block> next_block;  // of a recorded launch: what the next dispatch carries
+  std::shared_ptr<const ended_profile> ended;             // the SMs no longer have its counts by instruction; else null
   [[nodiscard]] std::uint64_t blocks() const { return launch->blocks(); }
   /// Blocks that are still to be dispatched.
   [[nodiscard]] std::uint64_t waiting() const { return terminated ? 0 : blocks() - left_out - dispatched; }
@@ -143,6 +145,8 @@ class grid_distributor : public sc_core::sc_module {
   virtual void submit(std::shared_ptr<const resident_launch> launch) = 0;
   /// The block that the next dispatch of a recorded launch carries. The CWD holds one block of each grid.
   void hand_over(std::uint32_t launch, std::shared_ptr<const isa::recorded_block> block);
+  /// Keeps the counts by instruction of a launch that has ended, which the SMs forget.
+  void keep(std::uint32_t launch, std::shared_ptr<const ended_profile> counts);
   /// Blocks that run on the SMs when the request reaches them leave and are restored later. The default throws
   /// input_error.
   virtual void preempt(const preempt_request& request);

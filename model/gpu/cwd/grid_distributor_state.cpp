@@ -5,6 +5,7 @@
 
 #include "heddle/config/error.h"
 #include "heddle/gpu/cwd/grid_distributor.h"
+#include "heddle/sub_partition/account/ended_profile.h"
 #include "heddle/tlm/kernel/state_image.h"
 
 namespace heddle {
@@ -14,6 +15,12 @@ void grid_record::exchange(state_image& image) {
         completed, unsettled, released, early, prerequisite_cycle, resident, finished, terminated, dropped, abandoned);
   if (finished) {
     next_block.reset();
+    bool has_ended = ended != nullptr;
+    image(has_ended);
+    if (!has_ended) return;
+    ended_profile counts = ended != nullptr ? *ended : ended_profile();
+    image(counts);
+    if (image.reading()) ended = std::make_shared<const ended_profile>(std::move(counts));
     return;
   }
   // Since it was submitted, the host may have written the module's constants, and allocations between the launches

@@ -9,6 +9,7 @@
 // Parameters: [l1], [ldst] address_latency_cycles. Source: Jia et al. 2018, table 3.1; MSHRs: Kroft, ISCA 1981.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -132,6 +133,12 @@ class l1_cache : public sc_core::sc_module, public clocked, private phase_target
   /// Payloads that any module holds; zero when nothing is in flight.
   [[nodiscard]] std::size_t payloads_in_use() const { return pool_.in_use(); }
   [[nodiscard]] bool idle() const { return slots_used_ == 0 && port_.idle() && unsent_fences_.empty(); }
+  /// A request of the launch has no response yet.
+  [[nodiscard]] bool works_for(std::uint32_t launch) const {
+    return slots_used_ != 0 && std::any_of(slots_.begin(), slots_.end(), [launch](const request_slot& s) {
+             return s.payload != nullptr && s.launch == launch;
+           });
+  }
   /// Throws internal_error if counters or the bookkeeping of requests contradict themselves.
   void check_invariants() const;
   void on_cycle(cycle_t cycle) override;

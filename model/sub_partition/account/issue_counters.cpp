@@ -14,9 +14,9 @@ void issue_totals::add(const issue_totals& other) {
 #undef HEDDLE_X
 }
 
-void issue_totals::add_units(const launch_profile& profile) {
-  for (std::size_t i = 0; i < profile.size(); ++i)
-    unit_inst[static_cast<std::size_t>(profile.program()->code[i].unit)] += profile.at(i).executed;
+void issue_totals::add_units(const launch_code& code) {
+  for (std::size_t i = 0; i < code.counts.size(); ++i)
+    unit_inst[static_cast<std::size_t>(code.program->code[i].unit)] += code.counts[i].counts[launch_profile::executed];
 }
 
 issue_totals issue_counters::totals() const {

@@ -38,8 +38,8 @@ struct issue_totals {
 #undef HEDDLE_X
 
   void add(const issue_totals& other);
-  /// Adds the instructions by executing unit, from the SM's profile of the launch.
-  void add_units(const launch_profile& profile);
+  /// Adds the instructions by executing unit.
+  void add_units(const launch_code& code);
 };
 
 /// The counts of a running launch, without those in the profile. Hundreds of sub-partitions count at each instruction,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "heddle/config/error.h"
 #include "heddle/memory/common/zero_bytes.h"
 #include "heddle/sub_partition/dependence/decoded_program.h"
 #include "heddle/sub_partition/warp/warp_slot.h"
@@ -40,6 +41,16 @@ void launch_profile::begin(std::shared_ptr<const decoded_program> program) {
   lines_.resize(program_->code.size());
   traffic_.resize(program_->access_count);
 }
+
+void launch_profile::drop() {
+  invariant(counts_no_block(), "the counts of a launch were dropped while a block counts");
+  launch_profile rest;
+  rest.program_ = std::move(program_);
+  rest.dropped_ = true;
+  *this = std::move(rest);
+}
+
+std::size_t launch_profile::dropped_size() const { return program_->code.size(); }
 
 std::uint32_t launch_profile::access_of(const decoded_instruction& d) const {
   return program_->accesses[static_cast<std::size_t>(&d - program_->code.data())];
@@ -103,7 +114,13 @@ void launch_code::add(const launch_profile& of_sm) {
     for (std::size_t n = 0; n < sum.counts.size(); ++n) sum.counts[n] += of_sm.lines_[i].low[n];
     if (!of_sm.high_.empty())
       for (std::size_t n = 0; n < sum.counts.size(); ++n) sum.counts[n] += of_sm.high_[i][n] << 32;
-    if (accesses_memory(program->code[i])) sum.traffic.add(of_sm.traffic(i));
+    if (!accesses_memory(program->code[i])) continue;
+    const instruction_traffic moved = of_sm.traffic(i);
+    sum.traffic.add(moved);
+    // A product's passes are those that its operands need.
+    const std::uint64_t executed = of_sm.count(i, launch_profile::executed);
+    if (program->code[i].kind != issue_kind::product && moved.shared_passes > executed)
+      sum.bank_conflicts += moved.shared_passes - executed;
   }
 }
 
@@ -112,6 +129,12 @@ void launch_profile::exchange(state_image& image, const resident_launch& launch)
   image(begun);
   if (!begun) return;
   if (image.reading()) begin(launch.decoded);
+  bool dropped = dropped_;
+  image(dropped);
+  if (dropped) {
+    if (image.reading()) drop();
+    return;
+  }
   image.same(lines_.size(), "instructions of a launch");
   exchange_counting(
       image, lines_.size(), [this](std::size_t i) { return counts_of(i) != profile_counts{}; },

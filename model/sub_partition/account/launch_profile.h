@@ -36,6 +36,7 @@ struct alignas(64) profile_line {
 struct instruction_sum {
   profile_counts counts{};
   instruction_traffic traffic;
+  std::uint64_t bank_conflicts = 0;  // passes over shared memory beyond the first, of each SM
 
   [[nodiscard]] instruction_profile profile() const;
 };
@@ -61,7 +62,7 @@ class launch_profile {
   }
 
   /// Number of instructions; 0 before the launch's first warp.
-  [[nodiscard]] std::size_t size() const { return lines_.size(); }
+  [[nodiscard]] std::size_t size() const { return dropped_ ? dropped_size() : lines_.size(); }
   [[nodiscard]] instruction_profile at(std::size_t instruction) const;
   /// False if lines() has all of each count.
   [[nodiscard]] bool has_overflowed() const { return !high_.empty(); }
@@ -79,6 +80,11 @@ class launch_profile {
   void end_block(block_counts& counts);
   /// Which of the program's accesses to memory an instruction is.
   [[nodiscard]] std::uint32_t access_of(const decoded_instruction& d) const;
+  /// Frees the counts of a launch that has ended, which its ended_profile has. Only program() and size() remain.
+  void drop();
+  [[nodiscard]] bool dropped() const { return dropped_; }
+  /// No block of it counts apart.
+  [[nodiscard]] bool counts_no_block() const { return free_blocks_.size() == blocks_.size(); }
   /// Null before the launch's first warp.
   [[nodiscard]] const decoded_program* program() const { return program_.get(); }
   /// Names the traffic that it counts, and blocks that count apart.
@@ -86,6 +92,7 @@ class launch_profile {
 
  private:
   friend struct launch_code;
+  [[nodiscard]] std::size_t dropped_size() const;
   std::shared_ptr<execution_count> counts_of_block();
   void carry(const profile_line& from, unsigned what, std::uint64_t high);
   [[nodiscard]] profile_counts counts_of(std::size_t instruction) const;
@@ -100,6 +107,7 @@ class launch_profile {
   std::vector<block_counts*> free_blocks_;
   std::shared_ptr<std::uint8_t[]> zeros_;  // for the counts of blocks to come
   std::size_t zeros_left_ = 0;             // bytes
+  bool dropped_ = false;
 };
 
 /// A launch's program, and what its instructions have counted on several SMs.

@@ -2,6 +2,7 @@
 #include "heddle/sub_partition/account/stall_account.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "heddle/config/error.h"
 #include "heddle/isa/set_bits.h"
@@ -17,6 +18,17 @@ void stall_account::placed(warp_slot& w, cycle_t cycle) {
   w.profile->begin(w.launch->decoded);
   w.placed_at = cycle;
   w.executed = 0;
+}
+
+void stall_account::forget(const launch_profile& profile) {
+  const std::less<> before;
+  const profile_line *const first = profile.lines(), *const end = first + profile.size();
+  for (unsigned slot = 0; slot < warps_.size(); ++slot) {
+    warp_slot& w = warps_[slot];
+    if (before(w.line, first) || !before(w.line, end)) continue;
+    invariant(w.phase == warp_phase::empty, "the profile of a warp was dropped");
+    w.line = nullptr;
+  }
 }
 
 void stall_account::attach(warp_slot& w) {

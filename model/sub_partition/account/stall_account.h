@@ -42,6 +42,8 @@ class stall_account {
   [[nodiscard]] const per_launch<launch_profile>& profiles() const { return *profiles_; }
   /// The slot holds a new warp from `cycle` on. Its launch and its program are set.
   void placed(warp_slot& w, cycle_t cycle);
+  /// The profile is about to be dropped: empty slots, which keep what their last warp had, point to its lines no more.
+  void forget(const launch_profile& profile);
   /// The slot's launch, program and next instruction were read from a state image: finds where they are counted.
   void attach(warp_slot& w);
   /// Sets the warp's next instruction to the one at `pc`.
