@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -27,7 +29,8 @@ class per_launch {
   }
   /// The counters of a launch, or null if the unit never worked for it.
   [[nodiscard]] const T* find(std::uint32_t launch) const {
-    return launch < items_.size() && items_[launch] != nullptr ? &items_[launch]->counters : nullptr;
+    const item* const i = item_of(launch);
+    return i != nullptr ? &i->counters : nullptr;
   }
   /// The counters of a launch, or zeros.
   [[nodiscard]] const T& at(std::uint32_t launch) const {
@@ -36,15 +39,15 @@ class per_launch {
     return t != nullptr ? *t : none;
   }
   /// One more than the largest launch id seen: the bound of a loop over find().
-  [[nodiscard]] std::uint32_t end() const { return static_cast<std::uint32_t>(items_.size()); }
+  [[nodiscard]] std::uint32_t end() const { return end_; }
   /// exchange_one(launch, counters) for each launch that the unit has worked for.
   template <class F>
   void exchange(state_image& image, F&& exchange_one) {
     std::uint32_t count = 0;
-    for (const auto& i : items_) count += i != nullptr;
+    for (std::uint32_t launch = 0; launch < end_; ++launch) count += item_of(launch) != nullptr;
     image(count);
     for (std::uint32_t launch = 0; count != 0; ++launch) {
-      if (!image.reading() && items_[launch] == nullptr) continue;
+      if (!image.reading() && item_of(launch) == nullptr) continue;
       image(launch);
       exchange_one(launch, find_or_make(launch));
       --count;
@@ -60,18 +63,30 @@ class per_launch {
     T counters{};
     const item* next = nullptr;  // of the same launch, of another unit in the index
   };
+  // Of launches that follow each other: a small launch reaches few of a chip's units.
+  static constexpr std::uint32_t page_launches = 8;
+  using page = std::array<std::unique_ptr<item>, page_launches>;
+  [[nodiscard]] const item* item_of(std::uint32_t launch) const {
+    const std::size_t at = launch / page_launches;
+    return at < pages_.size() && pages_[at] != nullptr ? (*pages_[at])[launch % page_launches].get() : nullptr;
+  }
   [[gnu::noinline]] T& find_or_make(std::uint32_t launch) {
-    if (launch >= items_.size()) items_.resize(std::size_t{launch} + 1);
-    if (items_[launch] == nullptr) {
-      items_[launch] = std::make_unique<item>();
-      if (index_ != nullptr) index_->add(launch, *items_[launch]);
+    const std::size_t at = launch / page_launches;
+    if (at >= pages_.size()) pages_.resize(at + 1);
+    if (pages_[at] == nullptr) pages_[at] = std::make_unique<page>();
+    std::unique_ptr<item>& found = (*pages_[at])[launch % page_launches];
+    if (found == nullptr) {
+      found = std::make_unique<item>();
+      if (index_ != nullptr) index_->add(launch, *found);
+      end_ = std::max(end_, launch + 1);
     }
     last_id_ = launch;
-    last_ = &items_[launch]->counters;
+    last_ = &found->counters;
     return *last_;
   }
 
-  std::vector<std::unique_ptr<item>> items_;
+  std::vector<std::unique_ptr<page>> pages_;  // null: the unit has worked for none of its launches
+  std::uint32_t end_ = 0;
   launch_index<T>* index_ = nullptr;
   std::uint32_t last_id_ = 0;
   T* last_ = nullptr;
