@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "heddle/config/error.h"
 #include "heddle/energy/energy_account.h"
@@ -40,8 +41,6 @@ void fill_source(line_metrics& line, const isa::source_map& map, const std::stri
 
 void fill_lines(kernel_metrics& k, const resident_launch& l, const launch_code& code,
                 const std::vector<double>& joules) {
-  k.source = l.program->file;
-  k.file = k.source.substr(k.source.find_last_of('/') + 1);
   std::map<std::uint32_t, line_metrics> lines;
   for (std::size_t i = 0; i < code.counts.size(); ++i) {
     const decoded_instruction& d = code.program->code[i];
@@ -129,7 +128,9 @@ void fill_occupancy_over_time(kernel_metrics& k, const gpu& g, std::uint32_t lau
 
 void fill_shape(kernel_metrics& k, const gpu& g, const resident_launch& l) {
   k.name = l.program->kernel;
-  k.launch = l.launch_id;
+  k.launch = k.number = l.launch_id;
+  k.source = l.program->file;
+  k.file = k.source.substr(k.source.find_last_of('/') + 1);
   k.stream = l.stream;
   k.client = l.client;
   k.client_sms = sms_of(g.config(), {l.client_sms, l.partition});
@@ -142,7 +143,16 @@ void fill_shape(kernel_metrics& k, const gpu& g, const resident_launch& l) {
   }
 }
 
-kernel_metrics kernel_of(const gpu& g, const grid_record& grid, energy_account& energy, program_texts* texts) {
+void fill_details_of(kernel_metrics& k, const resident_launch& l, energy_account& energy, const launch_counts& counts,
+                     detail how_much, program_texts& texts) {
+  if (how_much == detail::none) return;
+  const std::vector<double>& joules = joules_of(k, energy, counts).of;
+  fill_lines(k, l, counts.code, joules);
+  if (how_much == detail::instructions) fill_code(k, l, counts.code, joules, texts);
+}
+
+kernel_metrics kernel_of(const gpu& g, const grid_record& grid, energy_account& energy, detail how_much,
+                         program_texts& texts) {
   const resident_launch& l = *grid.launch;
   kernel_metrics k;
   fill_shape(k, g, l);
@@ -196,9 +206,8 @@ kernel_metrics kernel_of(const gpu& g, const grid_record& grid, energy_account& 
   if (l.program->spill_bytes != 0)
     k.spills = {l.program->spill_bytes, l.program->register_limit, l.program->register_limit_of};
   if (g.config().energy.account) k.energy = energy.of_launch(l.launch_id, s.counts, k.start_cycle, k.end_cycle);
-  const std::vector<double>& joules = joules_of(k, energy, s.counts).of;
-  fill_lines(k, l, s.counts.code, joules);
-  if (texts != nullptr) fill_code(k, l, s.counts.code, joules, *texts);
+  fill_details_of(k, l, energy, s.counts, how_much, texts);
+  if (grid.ended != nullptr) energy.forget(l.launch_id);
   return k;
 }
 
@@ -258,7 +267,6 @@ run_metrics collect(const gpu& g, const power_ledger* ledger, detail how_much) {
 run_metrics collect(const gpu& g, energy_account& energy, detail how_much) {
   run_metrics r;
   program_texts texts;
-  program_texts* const with_code = how_much == detail::instructions ? &texts : nullptr;
   r.config = g.config();
   const auto& grids = g.cwd().grids();
   r.kernels.reserve(grids.size());
@@ -270,14 +278,25 @@ run_metrics collect(const gpu& g, energy_account& energy, detail how_much) {
   r.cycles = grids.empty() ? 0 : last - first;
   // Kernels whose blocks were all dispatched, in that order; after a fault, also the others that started.
   for (const std::uint32_t id : g.cwd().dispatch_order())
-    r.kernels.push_back(kernel_of(g, grids[id], energy, with_code));
+    r.kernels.push_back(kernel_of(g, grids[id], energy, how_much, texts));
   for (const grid_record& grid : grids)
-    if (grid.dispatched != 0 && grid.waiting() != 0) r.kernels.push_back(kernel_of(g, grid, energy, with_code));
+    if (grid.dispatched != 0 && grid.waiting() != 0) r.kernels.push_back(kernel_of(g, grid, energy, how_much, texts));
   collect_switches(r, g, energy);
   r.preempt_requests = {g.cwd().preempt_requests().asked, g.cwd().preempt_requests().found_no_blocks};
   for (unsigned i = 0; i < g.sm_count(); ++i) r.sms.push_back(sm_of(g, i));
   if (g.config().energy.account) r.energy = energy.of_run(energies_of(r.kernels), g.cycle());
   return r;
+}
+
+void fill_details(kernel_metrics& k, const gpu& g, energy_account& energy, detail how_much, program_texts& texts) {
+  const grid_record& grid = g.cwd().grids().at(k.number);
+  kernel_metrics numbered = k;
+  numbered.launch = k.number;
+  fill_details_of(numbered, *grid.launch, energy, sums_of(g, k.number).counts, how_much, texts);
+  if (grid.ended != nullptr) energy.forget(k.number);
+  k.lines = std::move(numbered.lines);
+  k.code = std::move(numbered.code);
+  k.flops = numbered.flops;
 }
 
 sampled_metrics sampled_of(const run_metrics& m) {

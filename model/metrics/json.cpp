@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "heddle/config/parameter_table.h"
 #include "heddle/metrics/json_code.h"
 
 namespace heddle {
@@ -132,13 +132,25 @@ void write_line_memory(json_writer& w, const line_metrics& l) {
   w.end_object();
 }
 
-void write_sampled(json_writer& w, const kernel_metrics& k) {
-  const sampled_metrics& s = k.sampled;
-  w.key("sampled").begin_object();
-  w.member("blocks", k.blocks).member("simulated_blocks", s.simulated_blocks);
-  w.member("cycles", static_cast<std::uint64_t>(std::llround(s.cycles))).member("error", s.error);
-  w.member("confidence", s.confidence).member("steady_from", s.steady_from);
-  w.end_object();
+void write_lines(json_writer& w, const kernel_metrics& k) {
+  w.key("lines").begin_array();
+  for (const line_metrics& l : k.lines) {
+    w.begin_object().member("line", l.line);
+    if (!l.text.empty()) w.member("text", l.text);
+    if (!l.source.empty()) w.member("source", l.source);
+    if (!l.source_text.empty()) w.member("source_text", l.source_text);
+    if (!l.function.empty()) w.member("function", l.function);
+    if (!l.called_at.empty()) {
+      write_list(w, "called_at", l.called_at);
+      write_list(w, "callers", l.callers);
+    }
+    w.member("executed", l.executed).member("thread_executed", l.thread_executed);
+    write_counts(w, "warp_cycles", l.warp_cycles);
+    write_states(w, l.warp_states);
+    if (l.accesses != 0) write_line_memory(w, l);
+    w.end_object();
+  }
+  w.end_array();
 }
 
 void write_kernel(json_writer& w, const kernel_metrics& k, std::vector<part_joules>& parts) {
@@ -178,26 +190,17 @@ void write_kernel(json_writer& w, const kernel_metrics& k, std::vector<part_joul
   write_extremes(w, k);
   if (k.energy.known) write_kernel_energy(w, k, parts);
   w.member("file", k.file);
-  w.key("lines").begin_array();
-  for (const line_metrics& l : k.lines) {
-    w.begin_object().member("line", l.line);
-    if (!l.text.empty()) w.member("text", l.text);
-    if (!l.source.empty()) w.member("source", l.source);
-    if (!l.source_text.empty()) w.member("source_text", l.source_text);
-    if (!l.function.empty()) w.member("function", l.function);
-    if (!l.called_at.empty()) {
-      write_list(w, "called_at", l.called_at);
-      write_list(w, "callers", l.callers);
-    }
-    w.member("executed", l.executed).member("thread_executed", l.thread_executed);
-    write_counts(w, "warp_cycles", l.warp_cycles);
-    write_states(w, l.warp_states);
-    if (l.accesses != 0) write_line_memory(w, l);
-    w.end_object();
-  }
-  w.end_array();
+  write_lines(w, k);
   write_code(w, k);
   w.end_object();
+}
+
+// Whose lines and code are not in memory yet.
+void write_with_details(json_writer& w, const kernel_metrics& k, kernel_details& details,
+                        std::vector<part_joules>& parts) {
+  kernel_metrics whole = k;
+  details.fill(whole);
+  write_kernel(w, whole, parts);
 }
 
 void write_switch(json_writer& w, const context_switch_metrics& c) {
@@ -219,18 +222,6 @@ void write_switch(json_writer& w, const context_switch_metrics& c) {
     w.end_object();
   }
   w.end_object();
-}
-
-void write_clients(json_writer& w, const std::vector<client_metrics>& clients) {
-  w.key("clients").begin_array();
-  for (const client_metrics& c : clients) {
-    w.begin_object().member("name", c.name);
-    if (!c.slice.empty()) w.member("slice", c.slice);
-    c.visit([&w](const char* name, const auto& v) { w.member(constant_key{name}, v); });
-    if (c.alone_cycles != 0) w.member("alone_cycles", c.alone_cycles).member("slowdown", c.slowdown());
-    w.end_object();
-  }
-  w.end_array();
 }
 
 void write_sm(json_writer& w, const sm_metrics& s) {
@@ -331,24 +322,25 @@ void reserve_for_kernels(json_writer& w, std::size_t kernels) {
 
 }  // namespace
 
-void write_parameters(json_writer& w, const gpu_config& config) {
-  for (const parameter& p : parameters()) {
-    // The pointer is used for reading only.
-    const value_pointer value = p.in(const_cast<gpu_config&>(config));
-    w.key(p.name());
-    if (const auto* whole = std::get_if<unsigned*>(&value)) {
-      w.value(**whole);
-    } else if (const auto* real = std::get_if<double*>(&value)) {
-      w.value(**real);
-    } else if (const auto* truth = std::get_if<bool*>(&value)) {
-      w.value(**truth);
-    } else {
-      w.value(text_of({&p, value}));
-    }
+namespace {
+
+using text_sink = std::function<void(std::string_view)>;
+
+// `to`: null, or where the text goes whenever there is much of it.
+void write_kernels(json_writer& w, const run_metrics& m, const text_sink* to) {
+  constexpr std::size_t much = std::size_t{1} << 20;
+  std::vector<part_joules> parts;
+  w.key("kernels").begin_array();
+  for (const auto& k : m.kernels) {
+    if (m.details != nullptr) write_with_details(w, k, *m.details, parts);
+    else write_kernel(w, k, parts);
+    if (to != nullptr && w.size() > much) w.drain(*to);
+    if (to == nullptr && &k == &m.kernels.front()) reserve_for_kernels(w, m.kernels.size());
   }
+  w.end_array();
 }
 
-std::string to_json(const run_metrics& m) {
+std::string rest_of_json(const run_metrics& m, const text_sink* to) {
   json_writer w;
   w.begin_object();
   w.member("schema", "heddle.metrics/1");
@@ -361,13 +353,7 @@ std::string to_json(const run_metrics& m) {
     w.member("cycles", static_cast<std::uint64_t>(std::llround(s.cycles))).member("error", s.error);
     w.member("confidence", s.confidence).end_object();
   }
-  std::vector<part_joules> parts;
-  w.key("kernels").begin_array();
-  for (const auto& k : m.kernels) {
-    write_kernel(w, k, parts);
-    if (&k == &m.kernels.front()) reserve_for_kernels(w, m.kernels.size());
-  }
-  w.end_array();
+  write_kernels(w, m, to);
   w.key("context_switches").begin_array();
   for (const auto& c : m.context_switches) write_switch(w, c);
   w.end_array();
@@ -381,7 +367,7 @@ std::string to_json(const run_metrics& m) {
   w.end_array();
   if (!m.intervals.end_cycles.empty()) write_intervals(w, m.intervals);
   if (m.energy.known) write_run_energy(w, m);
-  write_sources(w, m.sources);
+  write_sources(w, m.details != nullptr ? m.details->sources() : m.sources);
   w.key("host").begin_object();
   w.member("wall_seconds", m.host.wall_seconds).member("cpu_seconds", m.host.cpu_seconds);
   w.member("peak_rss_bytes", m.host.peak_rss_bytes);
@@ -391,5 +377,11 @@ std::string to_json(const run_metrics& m) {
   w.end_object().end_object();
   return w.text();
 }
+
+}  // namespace
+
+std::string to_json(const run_metrics& m) { return rest_of_json(m, nullptr); }
+
+void write_json(const run_metrics& m, const std::function<void(std::string_view)>& to) { to(rest_of_json(m, &to)); }
 
 }  // namespace heddle

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/metrics/json_code.h"
 
+#include <cmath>
+#include <variant>
+
+#include "heddle/config/parameter_table.h"
+
 namespace heddle {
 
 namespace {
@@ -66,6 +71,44 @@ void write_sources(json_writer& w, const std::vector<source_lines>& sources) {
     w.end_array().end_object();
   }
   w.end_array();
+}
+
+void write_clients(json_writer& w, const std::vector<client_metrics>& clients) {
+  w.key("clients").begin_array();
+  for (const client_metrics& c : clients) {
+    w.begin_object().member("name", c.name);
+    if (!c.slice.empty()) w.member("slice", c.slice);
+    c.visit([&w](const char* name, const auto& v) { w.member(constant_key{name}, v); });
+    if (c.alone_cycles != 0) w.member("alone_cycles", c.alone_cycles).member("slowdown", c.slowdown());
+    w.end_object();
+  }
+  w.end_array();
+}
+
+void write_sampled(json_writer& w, const kernel_metrics& k) {
+  const sampled_metrics& s = k.sampled;
+  w.key("sampled").begin_object();
+  w.member("blocks", k.blocks).member("simulated_blocks", s.simulated_blocks);
+  w.member("cycles", static_cast<std::uint64_t>(std::llround(s.cycles))).member("error", s.error);
+  w.member("confidence", s.confidence).member("steady_from", s.steady_from);
+  w.end_object();
+}
+
+void write_parameters(json_writer& w, const gpu_config& config) {
+  for (const parameter& p : parameters()) {
+    // The pointer is used for reading only.
+    const value_pointer value = p.in(const_cast<gpu_config&>(config));
+    w.key(p.name());
+    if (const auto* whole = std::get_if<unsigned*>(&value)) {
+      w.value(**whole);
+    } else if (const auto* real = std::get_if<double*>(&value)) {
+      w.value(**real);
+    } else if (const auto* truth = std::get_if<bool*>(&value)) {
+      w.value(**truth);
+    } else {
+      w.value(text_of({&p, value}));
+    }
+  }
 }
 
 }  // namespace heddle

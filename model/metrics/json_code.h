@@ -17,4 +17,11 @@ void write_code(json_writer& w, const kernel_metrics& k);
 /// Writes `sources` as a member of the open object, if there are any.
 void write_sources(json_writer& w, const std::vector<source_lines>& sources);
 
+/// Writes every parameter of a configuration as a member of the open object: "l1.size_bytes": 24576.
+void write_parameters(json_writer& w, const gpu_config& config);
+
+/// Write `sampled` of a kernel whose blocks were left out, and `clients`.
+void write_sampled(json_writer& w, const kernel_metrics& k);
+void write_clients(json_writer& w, const std::vector<client_metrics>& clients);
+
 }  // namespace heddle

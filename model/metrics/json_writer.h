@@ -76,6 +76,13 @@ class json_writer {
   void reserve(std::size_t characters) { text_.reserve(characters); }
   /// Characters written so far.
   [[nodiscard]] std::size_t size() const { return text_.size() + parts_size_; }
+  /// Gives away what has been written so far: text() and size() go on behind it.
+  template <class Sink>
+  void drain(Sink&& sink) {
+    put_parts();
+    sink(std::string_view(text_));
+    text_.clear();
+  }
   /// The text, with a final newline. The writer begins anew.
   [[nodiscard]] std::string text();
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -172,6 +173,7 @@ struct sampled_metrics {
 struct kernel_metrics {
   std::string name;
   std::uint64_t launch = 0;  // position in the job; collect() gives the driver's number
+  std::uint32_t number = 0;  // the driver's number, whatever `launch` is
   std::uint32_t stream = 0;
   std::uint32_t client = 0;  // the process that shares the GPU with others, from 1 on; 0: none
   std::string client_name;
@@ -296,6 +298,17 @@ struct host_metrics {
   std::string view;  // `heddle view` of this run, to which a line is to be added; empty: it has none
 };
 
+/// Gives the lines and instructions of a run's kernels one by one: together, those of many launches take more memory
+/// than all else.
+class kernel_details {
+ public:
+  virtual ~kernel_details() = default;
+  /// Fills in `lines`, and `code` and `flops` if they are asked for.
+  virtual void fill(kernel_metrics& k) = 0;
+  /// What the lines of those kernels are lines of, if the caller has it.
+  [[nodiscard]] virtual std::vector<source_lines> sources() const = 0;
+};
+
 struct run_metrics {
   std::string stopped;          // the signal that ended the run before the job's end; empty: none
   bool snapshot = false;        // the run continues after these metrics
@@ -307,10 +320,11 @@ struct run_metrics {
   preempt_request_metrics preempt_requests;
   std::vector<client_metrics> clients;  // empty: no processes share the GPU
   std::vector<sm_metrics> sms;
-  interval_series intervals;          // empty if the run had no interval_sampler
-  energy_metrics energy;              // of the whole run, from cycle 0 on
-  energy_series power;                // by the same intervals
-  std::vector<source_lines> sources;  // what the kernels' lines are lines of, if the caller has it
+  interval_series intervals;                // empty if the run had no interval_sampler
+  energy_metrics energy;                    // of the whole run, from cycle 0 on
+  energy_series power;                      // by the same intervals
+  std::vector<source_lines> sources;        // what the kernels' lines are lines of, if the caller has it
+  std::shared_ptr<kernel_details> details;  // null: `kernels` have theirs; otherwise it lasts as long as the GPU
   host_metrics host;
 };
 

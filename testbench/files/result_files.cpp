@@ -119,6 +119,15 @@ void result_files::add(const std::string& path, std::uint64_t bytes,
   finish(e);
 }
 
+void result_files::add(const std::string& path, const std::function<void(const text_sink&)>& write,
+                       const std::string& who) {
+  entry& e = make(path, {}, who);
+  if (e.place.what != output_place::kind::file) return write([&e](std::string_view part) { e.data += part; });
+  make_temporary(e);
+  write([&e](std::string_view part) { write_all(e.file.get(), part.data(), part.size(), e.failure); });
+  finish(e);
+}
+
 std::string result_files::reserve(const std::string& path, const std::string& who) {
   entry& e = make(path, {}, who);
   if (e.place.what == output_place::kind::device) return path;

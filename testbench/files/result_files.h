@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "testbench/files/file_access.h"
@@ -34,6 +35,9 @@ class result_files {
   void add(const std::string& path, std::uint64_t bytes,
            const std::function<void(std::uint64_t, void*, std::size_t)>& read, const file_access& access,
            const std::string& who = "");
+  /// The same for a text that `write` passes on part by part.
+  using text_sink = std::function<void(std::string_view)>;
+  void add(const std::string& path, const std::function<void(const text_sink&)>& write, const std::string& who = "");
   void add(const std::string& path, const std::string& text, const std::string& who = "") {
     add(path, text.data(), text.size(), {}, who);
   }

@@ -22,6 +22,7 @@ verdict_lines verdict_of(const run_metrics& metrics) {
   run_metrics alone;
   alone.config = metrics.config;
   alone.kernels = {*longest};
+  if (metrics.details != nullptr) metrics.details->fill(alone.kernels[0]);
   alone.kernels[0].energy.known = false;  // no rule reads energies
   const auto json = nlohmann::ordered_json::parse(valid_utf8(to_json(alone)));
   const machine_parameters machine(json["gpu"]["config"]);

@@ -17,9 +17,9 @@
 #include "heddle/tlm/kernel/state_image.h"
 #include "testbench/live/pause_request.h"
 #include "testbench/options/log.h"
+#include "testbench/report/launch_details.h"
 #include "testbench/report/metrics_report.h"
 #include "testbench/report/report_page.h"
-#include "testbench/report/source_quotes.h"
 #include "testbench/run/run_signals.h"
 #include "testbench/sanitize/sanitize_text.h"
 #include "testbench/text/text.h"
@@ -190,6 +190,11 @@ void machine::drain() {
   while (!simulate_until(end)) continue;
 }
 
+bool machine::has_few_launches() const {
+  constexpr std::size_t few = 64;
+  return gpu_.cwd().grids().size() <= few;
+}
+
 bool machine::simulate_until(const sc_core::sc_time& end) {
   // SystemC warns if sc_start() is called with nothing to simulate.
   const sc_core::sc_time duration = end - sc_core::sc_time_stamp();
@@ -216,7 +221,7 @@ void machine::exchange(state_image& image) {
 
 run_metrics machine::metrics_so_far(const std::vector<unsigned>& positions, const source_finder& source) {
   intervals_.settle();
-  run_metrics m = collect(gpu_, intervals_.energy(), how_much());
+  run_metrics m = collect_all();
   intervals_.fill_so_far(m);
   m.snapshot = true;
   complete(m, positions, source);
@@ -226,7 +231,7 @@ run_metrics machine::metrics_so_far(const std::vector<unsigned>& positions, cons
 run_metrics machine::final_metrics(const std::vector<unsigned>& positions, const source_finder& source) {
   if (page_ != nullptr) page_->end();
   warn_of_one_thread();
-  run_metrics m = collect(gpu_, intervals_.energy(), how_much());
+  run_metrics m = collect_all();
   intervals_.fill(m);
   warn_of_empty_window(m);
   complete(m, positions, source);
@@ -234,21 +239,23 @@ run_metrics machine::final_metrics(const std::vector<unsigned>& positions, const
 }
 
 // Adds the parts of the metrics that the GPU does not know.
-void machine::complete(run_metrics& m, const std::vector<unsigned>& positions, const source_finder& source) const {
+void machine::complete(run_metrics& m, const std::vector<unsigned>& positions, const source_finder& source) {
   m.config = config_;
   if (std::vector<client_metrics> clients = clients_ ? clients_() : std::vector<client_metrics>(); !clients.empty())
     add_clients(m, gpu_, std::move(clients));
   double warp_instructions = 0;
-  source_quotes quotes(writes_metrics());
+  auto details = std::make_shared<launch_details>(
+      gpu_, intervals_.energy(),
+      launch_details::options{how_much(), writes_metrics(), options_.confine.empty(), source});
   for (kernel_metrics& k : m.kernels) {
     invariant(k.launch < positions.size(), "metrics name a launch that was never made");
     k.launch = positions[k.launch];
-    quotes.quote_ptx(k, source(k.source));
-    if (options_.confine.empty()) quotes.quote_sources(k);
+    if (has_few_launches()) details->quote(k);
     warp_instructions += static_cast<double>(k.metrics.inst_executed);
   }
   m.host.view = options_.view;
-  m.sources = quotes.sources();
+  if (has_few_launches()) m.sources = details->sources();
+  else m.details = std::move(details);
   m.host.wall_seconds = wall_seconds_;
   m.host.cpu_seconds = cpu_seconds_;
   m.host.peak_rss_bytes = peak_rss_bytes();
@@ -261,7 +268,9 @@ void machine::complete(run_metrics& m, const std::vector<unsigned>& positions, c
 void machine::write_files(run_outcome& outcome, const std::string& name) {
   run_metrics& m = outcome.metrics;
   if (m.stopped.empty() && !outcome.reached_limit) note_failure(m, outcome.failure);
-  if (!options_.metrics_file.empty()) files_.add(options_.metrics_file, to_json(m), "--metrics");
+  if (!options_.metrics_file.empty())
+    files_.add(
+        options_.metrics_file, [&m](const result_files::text_sink& to) { write_json(m, to); }, "--metrics");
   if (sanitizer_) sanitizer_->finish();
   if (!options_.sanitize_file.empty())
     files_.add(options_.sanitize_file, json_of_findings(*sanitizer_), "--sanitize-json");

@@ -107,10 +107,15 @@ class machine {
   [[nodiscard]] bool writes_metrics() const {
     return !options_.metrics_file.empty() || !options_.report_file.empty() || page_ != nullptr;
   }
+  /// Of a few launches all details are collected at once; of more, when they are asked for.
+  [[nodiscard]] bool has_few_launches() const;
   bool simulate_until(const sc_core::sc_time& end);
   void write_record(run_outcome& outcome);
   void warn_of_no_trace(const std::string& why);
-  void complete(run_metrics& m, const std::vector<unsigned>& positions, const source_finder& source) const;
+  run_metrics collect_all() {
+    return collect(gpu_, intervals_.energy(), has_few_launches() ? how_much() : detail::none);
+  }
+  void complete(run_metrics& m, const std::vector<unsigned>& positions, const source_finder& source);
   void warn_of_one_thread() const;
   void warn_of_empty_window(const run_metrics& m) const;
 
