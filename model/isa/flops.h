@@ -19,8 +19,8 @@ struct flops {
   std::uint32_t of_warp = 0;  // of each execution: products of matrices
 };
 
-/// Those of the instruction at an index of a program; in a traced one, by its name in the trace. Products of integer
-/// matrices have none.
+/// Those of the instruction at an index of a program, by the tables of opcodes: the machine's, or for a traced program
+/// that of the traces. Products of integer matrices have none.
 flops flops_of(const program& p, std::size_t index);
 
 }  // namespace heddle::isa

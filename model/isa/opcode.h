@@ -135,8 +135,10 @@ enum class member_mask : std::uint8_t { source_0, source_1, source_2, source_3, 
 /// yes: chips with uniform registers execute it there if its sources are constants and immediates.
 enum class uniform_use : bool { no, yes };
 
-/// Whether the bits of a result are computed, or bits of the sources in other places.
-enum class result_bits : std::uint8_t { computed, moved };
+/// Whether the bits of a result are computed, or bits of the sources in other places. moved: of the first source;
+/// chosen: whole registers; logic: by the truth table; merged: of the first and the third source; shifted, funnel: of
+/// the first, or of both, by the second; field: of the first, by the place in the second.
+enum class result_bits : std::uint8_t { computed, moved, chosen, logic, merged, shifted, funnel, field };
 
 /// What the number of zeros at the low end of a result follows from: those of the source, of the source shifted, of
 /// that sum, of a sum, of a multiply-add, or of LOP3's and, or.
@@ -157,117 +159,137 @@ enum class bulk_rule : std::uint8_t {
 /// How the multiplier computes the same, if an operand's form permits it: c + 0 * 0, a * 2^b, or a * 1 + c.
 enum class multiply_rule : std::uint8_t { no, move, shift, sum };
 
+/// Floating-point operations: of each lane one, or two that are fused, of the unit of the timing class; of the warp
+/// those of a product of matrices, or of its share of a warpgroup's product.
+enum class flop_rule : std::uint8_t { none, one, fused, product, group };
+
+/// Whether the trace of a run holds what determines the time of the instruction, or what it lacks. not_arrivals: all
+/// but the arrivals at an mbarrier; of_threads: the waits for copies by threads.
+enum class trace_rule : std::uint8_t {
+  yes,
+  not_arrivals,
+  of_threads,
+  system_calls,
+  bulk_copies,
+  products,
+  registers,
+  textures,
+  mbarriers,
+  clusters,
+  launches
+};
+
 // clang-format off
 /// The machine's opcodes, one row each; names follow SASS. A new opcode states every property.
 ///
 /// X(enumerator, mnemonic, op_class, constants, exchange, predicates, flow, access, effect, members, uniform, bits,
-/// alignment, bulk, multiply); the columns are the members of opcode_info.
+/// alignment, bulk, multiply, flops, trace); the columns are the members of opcode_info.
 #define HEDDLE_OPCODES(X) \
-  X(nop,       "NOP",       branch,           first,     no,      none,       none,        none,          order,       source_0, no,  computed, unknown,     none,             no)    \
-  X(mov,       "MOV",       int_add,          first,     no,      none,       none,        none,          none,        no,       no,  moved,    copied,      none,             move)  \
-  X(sel,       "SEL",       int_add,          later,     choice,  one,        none,        none,          none,        no,       no,  moved,    unknown,     none,             no)    \
-  X(s2r,       "S2R",       special_register, none,      no,      none,       none,        none,          if_clock,    no,       no,  computed, unknown,     none,             no)    \
-  X(iadd3,     "IADD3",     int_add,          later,     yes,     carry,      none,        none,          none,        no,       yes, computed, sum,         none,             sum)   \
-  X(lea,       "LEA",       int_add,          second,    no,      carry,      none,        none,          none,        no,       yes, computed, shifted_sum, none,             no)    \
-  X(lop3,      "LOP3",      int_add,          later,     table,   none,       none,        none,          none,        no,       yes, moved,    logic,       none,             no)    \
-  X(prmt,      "PRMT",      int_add,          later,     no,      none,       none,        none,          none,        no,       yes, moved,    unknown,     none,             no)    \
-  X(viadd,     "VIADD",     int_multiply,     second,    no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
-  X(iabs,      "IABS",      int_add,          first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
-  X(sgxt,      "SGXT",      int_shift,        second,    no,      none,       none,        none,          none,        no,       no,  moved,    unknown,     none,             no)    \
-  X(shl,       "SHL",       int_shift,        second,    no,      none,       none,        none,          none,        no,       yes, moved,    shifted,     none,             shift) \
-  X(shr,       "SHR",       int_shift,        second,    no,      none,       none,        none,          none,        no,       yes, moved,    unknown,     none,             no)    \
-  X(shf,       "SHF",       int_shift,        later,     no,      none,       none,        none,          none,        no,       yes, moved,    unknown,     none,             no)    \
-  X(bfe,       "BFE",       int_shift,        later,     no,      none,       none,        none,          none,        no,       no,  moved,    unknown,     none,             no)    \
-  X(bfi,       "BFI",       int_shift,        later,     no,      none,       none,        none,          none,        no,       no,  moved,    unknown,     none,             no)    \
-  X(bmsk,      "BMSK",      int_shift,        second,    no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
-  X(imad,      "IMAD",      int_multiply,     later,     yes,     carry,      none,        none,          none,        no,       yes, computed, product,     none,             no)    \
-  X(xmad,      "XMAD",      int_multiply,     later,     no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
-  X(idp,       "IDP",       int_multiply,     later,     no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
-  X(imnmx,     "IMNMX",     int_minmax,       later,     yes,     one,        none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
-  X(vabsdiff,  "VABSDIFF",  int_minmax,       later,     no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
-  X(isetp,     "ISETP",     int_compare,      later,     compare, one_or_two, none,        none,          none,        no,       yes, computed, unknown,     none,             no)    \
-  X(plop3,     "PLOP3",     int_compare,      later,     no,      three,      none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
-  X(p2r,       "P2R",       int_add,          first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
-  X(r2p,       "R2P",       int_add,          later,     no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
-  X(popc,      "POPC",      bit_count,        first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
-  X(flo,       "FLO",       bit_scan,         first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
-  X(brev,      "BREV",      bit_scan,         first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
-  X(fadd,      "FADD",      fp32_add,         later,     yes,     none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
-  X(fmul,      "FMUL",      fp32_add,         later,     yes,     none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
-  X(ffma,      "FFMA",      fp32_add,         later,     yes,     none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
-  X(fmnmx,     "FMNMX",     fp32_minmax,      later,     yes,     one,        none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
-  X(fsetp,     "FSETP",     fp32_compare,     later,     compare, one,        none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
-  X(fset,      "FSET",      fp32_compare,     later,     no,      one,        none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
-  X(fchk,      "FCHK",      fp32_compare,     second,    no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
-  X(mufu,      "MUFU",      sfu,              first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
-  X(assist,    "ASSIST",    sfu,              none,      no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
-  X(f2f,       "F2F",       conversion,       first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
-  X(f2i,       "F2I",       conversion,       first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
-  X(i2f,       "I2F",       conversion,       first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
-  X(i2i,       "I2I",       conversion,       first,     no,      none,       none,        none,          none,        no,       no,  moved,    unknown,     none,             no)    \
-  X(frnd,      "FRND",      conversion,       first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
-  X(dadd,      "DADD",      fp64_add,         later,     yes,     none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
-  X(dmul,      "DMUL",      fp64_add,         later,     yes,     none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
-  X(dfma,      "DFMA",      fp64_fma,         later,     yes,     none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
-  X(dmnmx,     "DMNMX",     fp64_add,         later,     yes,     one,        none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
-  X(dsetp,     "DSETP",     fp64_compare,     later,     compare, one,        none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
-  X(hadd2,     "HADD2",     half_add,         later,     yes,     none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
-  X(hmul2,     "HMUL2",     half_add,         later,     yes,     none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
-  X(hfma2,     "HFMA2",     half_add,         later,     yes,     none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
-  X(hmnmx2,    "HMNMX2",    half_add,         later,     yes,     one,        none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
-  X(hsetp2,    "HSETP2",    half_compare,     later,     no,      one,        none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
-  X(hset2,     "HSET2",     half_compare,     later,     no,      one,        none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
-  X(ld,        "LD",        load_store,       none,      no,      none,       none,        load,          if_volatile, no,       no,  computed, unknown,     none,             no)    \
-  X(st,        "ST",        load_store,       none,      no,      none,       none,        store,         write,       no,       no,  computed, unknown,     none,             no)    \
-  X(ldgsts,    "LDGSTS",    load_store,       third,     no,      one,        none,        copy,          write,       no,       no,  computed, unknown,     none,             no)    \
-  X(ldc,       "LDC",       load_store,       none,      no,      none,       none,        constant_load, none,        no,       no,  computed, unknown,     none,             no)    \
-  X(atom,      "ATOM",      load_store,       none,      no,      none,       none,        atomic,        write,       no,       no,  computed, unknown,     none,             no)    \
-  X(red,       "RED",       load_store,       none,      no,      none,       none,        reduction,     write,       no,       no,  computed, unknown,     none,             no)    \
-  X(shfl,      "SHFL",      shuffle,          not_first, no,      none,       none,        none,          none,        source_3, no,  moved,    unknown,     none,             no)    \
-  X(match,     "MATCH",     shuffle,          second,    no,      none,       none,        none,          none,        source_1, no,  computed, unknown,     none,             no)    \
-  X(redux,     "REDUX",     shuffle,          second,    no,      none,       none,        none,          none,        source_1, no,  computed, unknown,     none,             no)    \
-  X(vote,      "VOTE",      vote,             any,       no,      vote,       none,        none,          none,        source_0, no,  computed, unknown,     none,             no)    \
-  X(movm,      "MOVM",      shuffle,          fourth,    no,      none,       none,        none,          none,        source_3, no,  computed, unknown,     none,             no)    \
-  X(ldsm,      "LDSM",      load_store,       fourth,    no,      none,       none,        matrix_load,   none,        source_3, no,  computed, unknown,     none,             no)    \
-  X(hmma,      "HMMA",      tensor,           fourth,    no,      none,       none,        none,          none,        source_3, no,  computed, unknown,     none,             no)    \
-  X(imma,      "IMMA",      tensor,           fourth,    no,      none,       none,        none,          none,        source_3, no,  computed, unknown,     none,             no)    \
-  X(bmma,      "BMMA",      tensor,           fourth,    no,      none,       none,        none,          none,        source_3, no,  computed, unknown,     none,             no)    \
-  X(dmma,      "DMMA",      tensor,           fourth,    no,      none,       none,        none,          none,        source_3, no,  computed, unknown,     none,             no)    \
-  X(hgmma,     "HGMMA",     tensor,           fourth,    no,      one,        none,        none,          order,       source_3, no,  computed, unknown,     none,             no)    \
-  X(qgmma,     "QGMMA",     tensor,           fourth,    no,      one,        none,        none,          order,       source_3, no,  computed, unknown,     none,             no)    \
-  X(igmma,     "IGMMA",     tensor,           fourth,    no,      one,        none,        none,          order,       source_3, no,  computed, unknown,     none,             no)    \
-  X(bgmma,     "BGMMA",     tensor,           fourth,    no,      one,        none,        none,          order,       source_3, no,  computed, unknown,     none,             no)    \
-  X(tex,       "TEX",       texture,          none,      no,      none,       none,        sample,        none,        no,       no,  computed, unknown,     none,             no)    \
-  X(tld4,      "TLD4",      texture,          none,      no,      none,       none,        sample,        none,        no,       no,  computed, unknown,     none,             no)    \
-  X(suld,      "SULD",      texture,          none,      no,      none,       none,        surface_load,  none,        no,       no,  computed, unknown,     none,             no)    \
-  X(sust,      "SUST",      texture,          none,      no,      none,       none,        surface_store, write,       no,       no,  computed, unknown,     none,             no)    \
-  X(txq,       "TXQ",       shuffle,          none,      no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
-  X(bra,       "BRA",       branch,           none,      no,      none,       branch,      none,          order,       no,       no,  computed, unknown,     none,             no)    \
-  X(exit,      "EXIT",      branch,           none,      no,      none,       exit,        none,          order,       no,       no,  computed, unknown,     none,             no)    \
-  X(bar,       "BAR",       branch,           any,       no,      reduction,  barrier,     none,          order,       no,       no,  computed, unknown,     none,             no)    \
-  X(ucgabar_arv,  "UCGABAR_ARV",  branch,     none,      no,      none,       barrier,     none,          order,       no,       no,  computed, unknown,     none,             no)    \
-  X(ucgabar_wait, "UCGABAR_WAIT", branch,     none,      no,      none,       barrier,     none,          order,       no,       no,  computed, unknown,     none,             no)    \
-  X(syncs,     "SYNCS",     branch,           none,      no,      none,       barrier,     none,          order,       no,       no,  computed, unknown,     none,             no)    \
-  X(acqbulk,   "ACQBULK",   branch,           none,      no,      none,       barrier,     none,          order,       no,       no,  computed, unknown,     none,             no)    \
-  X(preexit,   "PREEXIT",   branch,           none,      no,      none,       barrier,     none,          order,       no,       no,  computed, unknown,     none,             no)    \
-  X(ublkcp,    "UBLKCP",    branch,           none,      no,      none,       bulk_copy,   none,          order,       no,       no,  computed, unknown,     copy,             no)    \
-  X(ublkred,   "UBLKRED",   branch,           none,      no,      none,       bulk_copy,   none,          order,       no,       no,  computed, unknown,     reduction,        no)    \
-  X(ublkpf,    "UBLKPF",    branch,           none,      no,      none,       bulk_copy,   none,          order,       no,       no,  computed, unknown,     prefetch,         no)    \
-  X(utmaldg,   "UTMALDG",   branch,           none,      no,      none,       bulk_copy,   none,          order,       no,       no,  computed, unknown,     tensor_load,      no)    \
-  X(utmastg,   "UTMASTG",   branch,           none,      no,      none,       bulk_copy,   none,          order,       no,       no,  computed, unknown,     tensor_store,     no)    \
-  X(utmaredg,  "UTMAREDG",  branch,           none,      no,      none,       bulk_copy,   none,          order,       no,       no,  computed, unknown,     tensor_reduction, no)    \
-  X(utmapf,    "UTMAPF",    branch,           none,      no,      none,       bulk_copy,   none,          order,       no,       no,  computed, unknown,     tensor_prefetch,  no)    \
-  X(utmacmdflush, "UTMACMDFLUSH", branch,     none,      no,      none,       copy_commit, none,          order,       no,       no,  computed, unknown,     none,             no)    \
-  X(membar,    "MEMBAR",    branch,           none,      no,      none,       fence,       none,          order,       no,       no,  computed, unknown,     none,             no)    \
-  X(ldgdepbar, "LDGDEPBAR", branch,           none,      no,      none,       copy_commit, none,          order,       no,       no,  computed, unknown,     none,             no)    \
-  X(depbar,    "DEPBAR",    branch,           none,      no,      none,       copy_wait,   none,          order,       no,       no,  computed, unknown,     none,             no)    \
-  X(wgarrive,  "WARPGROUP.ARRIVE", branch,    none,      no,      none,       product_fence,  none,       order,       no,       no,  computed, unknown,     none,             no)    \
-  X(wgcommit,  "WARPGROUP.COMMIT", branch,    none,      no,      none,       product_commit, none,       order,       no,       no,  computed, unknown,     none,             no)    \
-  X(wgdepbar,  "WARPGROUP.DEPBAR", branch,    none,      no,      none,       product_wait,   none,       order,       no,       no,  computed, unknown,     none,             no)    \
-  X(setmaxreg, "USETMAXREG", branch,          none,      no,      none,       register_change, none,      order,       no,       no,  computed, unknown,     none,             no)    \
-  X(trap,      "BPT.TRAP",  branch,           none,      no,      none,       trap,        none,          order,       no,       no,  computed, unknown,     none,             no)    \
-  X(nanosleep, "NANOSLEEP", branch,           first,     no,      none,       sleep,       none,          order,       no,       no,  computed, unknown,     none,             no)    \
-  X(syscall,   "SYSCALL",   branch,           none,      no,      none,       system_call, none,          order,       no,       no,  computed, unknown,     none,             no)
+  X(nop,       "NOP",       branch,           first,     no,      none,       none,        none,          order,       source_0, no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(mov,       "MOV",       int_add,          first,     no,      none,       none,        none,          none,        no,       no,  moved,    copied,      none,             move,  none,    yes)           \
+  X(sel,       "SEL",       int_add,          later,     choice,  one,        none,        none,          none,        no,       no,  chosen,   unknown,     none,             no,    none,    yes)           \
+  X(s2r,       "S2R",       special_register, none,      no,      none,       none,        none,          if_clock,    no,       no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(iadd3,     "IADD3",     int_add,          later,     yes,     carry,      none,        none,          none,        no,       yes, computed, sum,         none,             sum,   none,    yes)           \
+  X(lea,       "LEA",       int_add,          second,    no,      carry,      none,        none,          none,        no,       yes, computed, shifted_sum, none,             no,    none,    yes)           \
+  X(lop3,      "LOP3",      int_add,          later,     table,   none,       none,        none,          none,        no,       yes, logic,    logic,       none,             no,    none,    yes)           \
+  X(prmt,      "PRMT",      int_add,          later,     no,      none,       none,        none,          none,        no,       yes, merged,   unknown,     none,             no,    none,    yes)           \
+  X(viadd,     "VIADD",     int_multiply,     second,    no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(iabs,      "IABS",      int_add,          first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(sgxt,      "SGXT",      int_shift,        second,    no,      none,       none,        none,          none,        no,       no,  moved,    unknown,     none,             no,    none,    yes)           \
+  X(shl,       "SHL",       int_shift,        second,    no,      none,       none,        none,          none,        no,       yes, shifted,  shifted,     none,             shift, none,    yes)           \
+  X(shr,       "SHR",       int_shift,        second,    no,      none,       none,        none,          none,        no,       yes, shifted,  unknown,     none,             no,    none,    yes)           \
+  X(shf,       "SHF",       int_shift,        later,     no,      none,       none,        none,          none,        no,       yes, funnel,   unknown,     none,             no,    none,    yes)           \
+  X(bfe,       "BFE",       int_shift,        later,     no,      none,       none,        none,          none,        no,       no,  field,    unknown,     none,             no,    none,    yes)           \
+  X(bfi,       "BFI",       int_shift,        later,     no,      none,       none,        none,          none,        no,       no,  merged,   unknown,     none,             no,    none,    yes)           \
+  X(bmsk,      "BMSK",      int_shift,        second,    no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(imad,      "IMAD",      int_multiply,     later,     yes,     carry,      none,        none,          none,        no,       yes, computed, product,     none,             no,    none,    yes)           \
+  X(xmad,      "XMAD",      int_multiply,     later,     no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(idp,       "IDP",       int_multiply,     later,     no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(imnmx,     "IMNMX",     int_minmax,       later,     yes,     one,        none,        none,          none,        no,       no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(vabsdiff,  "VABSDIFF",  int_minmax,       later,     no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(isetp,     "ISETP",     int_compare,      later,     compare, one_or_two, none,        none,          none,        no,       yes, computed, unknown,     none,             no,    none,    yes)           \
+  X(plop3,     "PLOP3",     int_compare,      later,     no,      three,      none,        none,          none,        no,       no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(p2r,       "P2R",       int_add,          first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(r2p,       "R2P",       int_add,          later,     no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(popc,      "POPC",      bit_count,        first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(flo,       "FLO",       bit_scan,         first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(brev,      "BREV",      bit_scan,         first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(fadd,      "FADD",      fp32_add,         later,     yes,     none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no,    one,     yes)           \
+  X(fmul,      "FMUL",      fp32_add,         later,     yes,     none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no,    one,     yes)           \
+  X(ffma,      "FFMA",      fp32_add,         later,     yes,     none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no,    fused,   yes)           \
+  X(fmnmx,     "FMNMX",     fp32_minmax,      later,     yes,     one,        none,        none,          none,        no,       no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(fsetp,     "FSETP",     fp32_compare,     later,     compare, one,        none,        none,          none,        no,       no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(fset,      "FSET",      fp32_compare,     later,     no,      one,        none,        none,          none,        no,       no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(fchk,      "FCHK",      fp32_compare,     second,    no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(mufu,      "MUFU",      sfu,              first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(assist,    "ASSIST",    sfu,              none,      no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(f2f,       "F2F",       conversion,       first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(f2i,       "F2I",       conversion,       first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(i2f,       "I2F",       conversion,       first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(i2i,       "I2I",       conversion,       first,     no,      none,       none,        none,          none,        no,       no,  moved,    unknown,     none,             no,    none,    yes)           \
+  X(frnd,      "FRND",      conversion,       first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(dadd,      "DADD",      fp64_add,         later,     yes,     none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no,    one,     yes)           \
+  X(dmul,      "DMUL",      fp64_add,         later,     yes,     none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no,    one,     yes)           \
+  X(dfma,      "DFMA",      fp64_fma,         later,     yes,     none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no,    fused,   yes)           \
+  X(dmnmx,     "DMNMX",     fp64_add,         later,     yes,     one,        none,        none,          none,        no,       no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(dsetp,     "DSETP",     fp64_compare,     later,     compare, one,        none,        none,          none,        no,       no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(hadd2,     "HADD2",     half_add,         later,     yes,     none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no,    one,     yes)           \
+  X(hmul2,     "HMUL2",     half_add,         later,     yes,     none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no,    one,     yes)           \
+  X(hfma2,     "HFMA2",     half_add,         later,     yes,     none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no,    fused,   yes)           \
+  X(hmnmx2,    "HMNMX2",    half_add,         later,     yes,     one,        none,        none,          none,        no,       no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(hsetp2,    "HSETP2",    half_compare,     later,     no,      one,        none,        none,          none,        no,       no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(hset2,     "HSET2",     half_compare,     later,     no,      one,        none,        none,          none,        no,       no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(ld,        "LD",        load_store,       none,      no,      none,       none,        load,          if_volatile, no,       no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(st,        "ST",        load_store,       none,      no,      none,       none,        store,         write,       no,       no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(ldgsts,    "LDGSTS",    load_store,       third,     no,      one,        none,        copy,          write,       no,       no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(ldc,       "LDC",       load_store,       none,      no,      none,       none,        constant_load, none,        no,       no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(atom,      "ATOM",      load_store,       none,      no,      none,       none,        atomic,        write,       no,       no,  computed, unknown,     none,             no,    none,    not_arrivals)  \
+  X(red,       "RED",       load_store,       none,      no,      none,       none,        reduction,     write,       no,       no,  computed, unknown,     none,             no,    none,    not_arrivals)  \
+  X(shfl,      "SHFL",      shuffle,          not_first, no,      none,       none,        none,          none,        source_3, no,  chosen,   unknown,     none,             no,    none,    yes)           \
+  X(match,     "MATCH",     shuffle,          second,    no,      none,       none,        none,          none,        source_1, no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(redux,     "REDUX",     shuffle,          second,    no,      none,       none,        none,          none,        source_1, no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(vote,      "VOTE",      vote,             any,       no,      vote,       none,        none,          none,        source_0, no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(movm,      "MOVM",      shuffle,          fourth,    no,      none,       none,        none,          none,        source_3, no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(ldsm,      "LDSM",      load_store,       fourth,    no,      none,       none,        matrix_load,   none,        source_3, no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(hmma,      "HMMA",      tensor,           fourth,    no,      none,       none,        none,          none,        source_3, no,  computed, unknown,     none,             no,    product, yes)           \
+  X(imma,      "IMMA",      tensor,           fourth,    no,      none,       none,        none,          none,        source_3, no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(bmma,      "BMMA",      tensor,           fourth,    no,      none,       none,        none,          none,        source_3, no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(dmma,      "DMMA",      tensor,           fourth,    no,      none,       none,        none,          none,        source_3, no,  computed, unknown,     none,             no,    product, yes)           \
+  X(hgmma,     "HGMMA",     tensor,           fourth,    no,      one,        none,        none,          order,       source_3, no,  computed, unknown,     none,             no,    group,   products)      \
+  X(qgmma,     "QGMMA",     tensor,           fourth,    no,      one,        none,        none,          order,       source_3, no,  computed, unknown,     none,             no,    group,   products)      \
+  X(igmma,     "IGMMA",     tensor,           fourth,    no,      one,        none,        none,          order,       source_3, no,  computed, unknown,     none,             no,    none,    products)      \
+  X(bgmma,     "BGMMA",     tensor,           fourth,    no,      one,        none,        none,          order,       source_3, no,  computed, unknown,     none,             no,    none,    products)      \
+  X(tex,       "TEX",       texture,          none,      no,      none,       none,        sample,        none,        no,       no,  computed, unknown,     none,             no,    none,    textures)      \
+  X(tld4,      "TLD4",      texture,          none,      no,      none,       none,        sample,        none,        no,       no,  computed, unknown,     none,             no,    none,    textures)      \
+  X(suld,      "SULD",      texture,          none,      no,      none,       none,        surface_load,  none,        no,       no,  computed, unknown,     none,             no,    none,    textures)      \
+  X(sust,      "SUST",      texture,          none,      no,      none,       none,        surface_store, write,       no,       no,  computed, unknown,     none,             no,    none,    textures)      \
+  X(txq,       "TXQ",       shuffle,          none,      no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no,    none,    textures)      \
+  X(bra,       "BRA",       branch,           none,      no,      none,       branch,      none,          order,       no,       no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(exit,      "EXIT",      branch,           none,      no,      none,       exit,        none,          order,       no,       no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(bar,       "BAR",       branch,           any,       no,      reduction,  barrier,     none,          order,       no,       no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(ucgabar_arv,  "UCGABAR_ARV",  branch,     none,      no,      none,       barrier,     none,          order,       no,       no,  computed, unknown,     none,             no,    none,    clusters)      \
+  X(ucgabar_wait, "UCGABAR_WAIT", branch,     none,      no,      none,       barrier,     none,          order,       no,       no,  computed, unknown,     none,             no,    none,    clusters)      \
+  X(syncs,     "SYNCS",     branch,           none,      no,      none,       barrier,     none,          order,       no,       no,  computed, unknown,     none,             no,    none,    mbarriers)     \
+  X(acqbulk,   "ACQBULK",   branch,           none,      no,      none,       barrier,     none,          order,       no,       no,  computed, unknown,     none,             no,    none,    launches)      \
+  X(preexit,   "PREEXIT",   branch,           none,      no,      none,       barrier,     none,          order,       no,       no,  computed, unknown,     none,             no,    none,    launches)      \
+  X(ublkcp,    "UBLKCP",    branch,           none,      no,      none,       bulk_copy,   none,          order,       no,       no,  computed, unknown,     copy,             no,    none,    bulk_copies)   \
+  X(ublkred,   "UBLKRED",   branch,           none,      no,      none,       bulk_copy,   none,          order,       no,       no,  computed, unknown,     reduction,        no,    none,    bulk_copies)   \
+  X(ublkpf,    "UBLKPF",    branch,           none,      no,      none,       bulk_copy,   none,          order,       no,       no,  computed, unknown,     prefetch,         no,    none,    bulk_copies)   \
+  X(utmaldg,   "UTMALDG",   branch,           none,      no,      none,       bulk_copy,   none,          order,       no,       no,  computed, unknown,     tensor_load,      no,    none,    bulk_copies)   \
+  X(utmastg,   "UTMASTG",   branch,           none,      no,      none,       bulk_copy,   none,          order,       no,       no,  computed, unknown,     tensor_store,     no,    none,    bulk_copies)   \
+  X(utmaredg,  "UTMAREDG",  branch,           none,      no,      none,       bulk_copy,   none,          order,       no,       no,  computed, unknown,     tensor_reduction, no,    none,    bulk_copies)   \
+  X(utmapf,    "UTMAPF",    branch,           none,      no,      none,       bulk_copy,   none,          order,       no,       no,  computed, unknown,     tensor_prefetch,  no,    none,    bulk_copies)   \
+  X(utmacmdflush, "UTMACMDFLUSH", branch,     none,      no,      none,       copy_commit, none,          order,       no,       no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(membar,    "MEMBAR",    branch,           none,      no,      none,       fence,       none,          order,       no,       no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(ldgdepbar, "LDGDEPBAR", branch,           none,      no,      none,       copy_commit, none,          order,       no,       no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(depbar,    "DEPBAR",    branch,           none,      no,      none,       copy_wait,   none,          order,       no,       no,  computed, unknown,     none,             no,    none,    of_threads)    \
+  X(wgarrive,  "WARPGROUP.ARRIVE", branch,    none,      no,      none,       product_fence,  none,       order,       no,       no,  computed, unknown,     none,             no,    none,    products)      \
+  X(wgcommit,  "WARPGROUP.COMMIT", branch,    none,      no,      none,       product_commit, none,       order,       no,       no,  computed, unknown,     none,             no,    none,    products)      \
+  X(wgdepbar,  "WARPGROUP.DEPBAR", branch,    none,      no,      none,       product_wait,   none,       order,       no,       no,  computed, unknown,     none,             no,    none,    products)      \
+  X(setmaxreg, "USETMAXREG", branch,          none,      no,      none,       register_change, none,      order,       no,       no,  computed, unknown,     none,             no,    none,    registers)     \
+  X(trap,      "BPT.TRAP",  branch,           none,      no,      none,       trap,        none,          order,       no,       no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(nanosleep, "NANOSLEEP", branch,           first,     no,      none,       sleep,       none,          order,       no,       no,  computed, unknown,     none,             no,    none,    yes)           \
+  X(syscall,   "SYSCALL",   branch,           none,      no,      none,       system_call, none,          order,       no,       no,  computed, unknown,     none,             no,    none,    system_calls)
 // clang-format on
 
 enum class opcode : std::uint8_t {
@@ -292,12 +314,14 @@ struct opcode_info {
   alignment_rule alignment;
   bulk_rule bulk;
   multiply_rule multiply;
+  flop_rule flops;
+  trace_rule trace;
 };
 
 /// The properties of each opcode.
 inline constexpr opcode_info opcode_table[] = {
 #define HEDDLE_X(name, text, cls, constants, exchange, predicates, flow, access, effect, members, uniform, bits, \
-                 alignment, bulk, multiply)                                                                      \
+                 alignment, bulk, multiply, flops, trace)                                                        \
   {text,                                                                                                         \
    op_class::cls,                                                                                                \
    constant_use::constants,                                                                                      \
@@ -311,7 +335,9 @@ inline constexpr opcode_info opcode_table[] = {
    result_bits::bits,                                                                                            \
    alignment_rule::alignment,                                                                                    \
    bulk_rule::bulk,                                                                                              \
-   multiply_rule::multiply},
+   multiply_rule::multiply,                                                                                      \
+   flop_rule::flops,                                                                                             \
+   trace_rule::trace},
     HEDDLE_OPCODES(HEDDLE_X)
 #undef HEDDLE_X
 };

@@ -63,6 +63,7 @@ struct program {
   std::shared_ptr<const source_map> source;  // what the PTX was compiled from; nullptr: unknown
   std::vector<instruction> code;
   std::vector<op_class> timing;       // traced program: by instruction, as it is not executed; otherwise empty
+  std::vector<flop_rule> flops;       // traced program: by instruction; otherwise empty
   std::vector<std::string> recorded;  // traced program: each instruction's name in the trace; otherwise empty
   std::vector<kernel_parameter> parameters;
   std::uint32_t parameter_bytes = 0;

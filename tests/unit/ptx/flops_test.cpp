@@ -10,13 +10,12 @@ namespace flops_test {
 
 using namespace heddle::isa;
 
-flops of(opcode op, dtype type = dtype::none, const std::string& recorded = "") {
+flops of(opcode op, dtype type = dtype::none) {
   program p;
   instruction i;
   i.op = op;
   i.type = type;
   p.code = {i};
-  if (!recorded.empty()) p.recorded = {recorded};
   return flops_of(p, 0);
 }
 
@@ -30,9 +29,14 @@ TEST(flops, of_lanes) {
   EXPECT_EQ(of(opcode::iadd3).unit, flop_unit::none);
 }
 
-TEST(flops, of_recorded_names) {
-  EXPECT_EQ(of(opcode::mov, dtype::none, "FFMA.FTZ").of_lane, 2u);
-  EXPECT_EQ(of(opcode::mov, dtype::none, "HADD2.F32").unit, flop_unit::none);  // a conversion
+TEST(flops, of_traced_instructions_follow_from_what_the_trace_has) {
+  program p;
+  p.code.resize(2);
+  p.timing = {op_class::fp32_add, op_class::half_add};
+  p.flops = {flop_rule::fused, flop_rule::none};
+  EXPECT_EQ(flops_of(p, 0).of_lane, 2u);
+  EXPECT_EQ(flops_of(p, 0).unit, flop_unit::fp32);
+  EXPECT_EQ(flops_of(p, 1).unit, flop_unit::none);
 }
 
 TEST(flops, of_products_of_matrices) {

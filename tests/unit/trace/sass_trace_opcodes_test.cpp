@@ -28,6 +28,17 @@ code_entry entry(generation g, const std::string& opcode, std::vector<std::uint8
   return translate(g, f);
 }
 
+TEST(sass_trace_opcodes, floating_point_operations_follow_from_the_table) {
+  using rule = isa::flop_rule;
+  EXPECT_EQ(entry(generation::volta, "FFMA.FTZ", {1}, {2, 3, 4}).flops, rule::fused);
+  EXPECT_EQ(entry(generation::volta, "FADD32I", {1}, {2}).flops, rule::one);
+  EXPECT_EQ(entry(generation::volta, "HADD2", {1}, {2, 3}).flops, rule::one);
+  EXPECT_EQ(entry(generation::volta, "HADD2.F32", {1}, {2}).flops, rule::none);  // a conversion
+  EXPECT_EQ(entry(generation::ampere, "HMMA.16816.F32", {4}, {8, 12, 4}).flops, rule::product);
+  EXPECT_EQ(entry(generation::ampere, "IMMA.16816.S8.S8", {4}, {8, 12, 4}).flops, rule::none);
+  EXPECT_EQ(entry(generation::hopper, "QGMMA.64x128x32.F32.E4M3.E4M3", {24}, {24}).flops, rule::group);
+}
+
 TEST(sass_trace_opcodes, classes_by_generation) {
   const struct {
     generation g;

@@ -26,6 +26,7 @@ struct code_entry {
   std::string opcode;
   isa::instruction instruction;
   isa::op_class timing = isa::op_class::int_add;
+  isa::flop_rule flops = isa::flop_rule::none;
   bool known = true;           // false: the opcode is not in the table of its generation
   bool has_addresses = false;  // its lines contain addresses
   bool bulk = false;           // they contain the fields of a bulk copy

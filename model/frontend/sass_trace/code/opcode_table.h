@@ -24,7 +24,8 @@ struct opcode_meaning {
   isa::opcode op = isa::opcode::nop;  // behaviour at the issue stage: ld, st, bra, ...; nop: arithmetic
   isa::op_class timing = isa::op_class::int_add;
   isa::space space = isa::space::global;  // of ld, st, atom, red, ldc
-  bool known = true;                      // false: a guess
+  isa::flop_rule flops = isa::flop_rule::none;
+  bool known = true;  // false: a guess
 };
 
 /// The interpretation of an opcode, given by its mnemonic before the first dot. An opcode that the generation does not

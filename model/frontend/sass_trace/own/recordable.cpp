@@ -9,40 +9,26 @@ namespace heddle::sass_trace {
 
 namespace {
 
-bool is_arrival(const isa::instruction& i) {
-  return isa::is_atomic(i.op) && static_cast<isa::atomic_op>(i.sub) == isa::atomic_op::arrive;
-}
+// Of an atomic operation.
+bool is_arrival(const isa::instruction& i) { return static_cast<isa::atomic_op>(i.sub) == isa::atomic_op::arrive; }
 
 // Null: its step determines its time.
 const char* obstacle(const isa::instruction& i) {
-  using op = isa::opcode;
-  switch (isa::info(i.op).flow) {
-    case isa::flow_kind::system_call: return "calls of the device runtime, such as printf and malloc";
-    case isa::flow_kind::bulk_copy: return "bulk copies";
-    case isa::flow_kind::product_fence:
-    case isa::flow_kind::product_commit:
-    case isa::flow_kind::product_wait: return "products of warpgroups";
-    case isa::flow_kind::register_change: return "changes of a warp's registers";
-    default: break;
+  using rule = isa::trace_rule;
+  switch (isa::info(i.op).trace) {
+    case rule::yes: break;
+    case rule::not_arrivals: return is_arrival(i) ? "mbarriers" : nullptr;
+    case rule::of_threads: return i.offset == isa::copies::of_threads ? nullptr : "bulk copies";
+    case rule::system_calls: return "calls of the device runtime, such as printf and malloc";
+    case rule::bulk_copies: return "bulk copies";
+    case rule::products: return "products of warpgroups";
+    case rule::registers: return "changes of a warp's registers";
+    case rule::textures: return "textures or surfaces";
+    case rule::mbarriers: return "mbarriers";
+    case rule::clusters: return "barriers of clusters";
+    case rule::launches: return "programmatic launches";
   }
-  switch (i.op) {
-    case op::hgmma:
-    case op::qgmma:
-    case op::igmma:
-    case op::bgmma: return "products of warpgroups";
-    case op::tex:
-    case op::tld4:
-    case op::suld:
-    case op::sust:
-    case op::txq: return "textures or surfaces";
-    case op::syncs: return "mbarriers";
-    case op::ucgabar_arv:
-    case op::ucgabar_wait: return "barriers of clusters";
-    case op::acqbulk:
-    case op::preexit: return "programmatic launches";
-    case op::depbar: return i.offset == isa::copies::of_threads ? nullptr : "bulk copies";
-    default: return is_arrival(i) ? "mbarriers" : nullptr;
-  }
+  return nullptr;
 }
 
 }  // namespace

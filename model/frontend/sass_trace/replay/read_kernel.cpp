@@ -25,6 +25,7 @@ std::shared_ptr<isa::program> program_of(const std::string& file, const kernel_h
   for (const code_entry* e : code.ordered()) {
     p->code.push_back(e->instruction);
     p->timing.push_back(e->timing);
+    p->flops.push_back(e->flops);
     p->recorded.push_back(e->opcode);
     if (e->instruction.op == isa::opcode::bar) p->barriers = 1;
   }
@@ -32,6 +33,7 @@ std::shared_ptr<isa::program> program_of(const std::string& file, const kernel_h
   last.op = isa::opcode::exit;
   p->code.push_back(last);
   p->timing.push_back(isa::op_class::branch);
+  p->flops.push_back(isa::flop_rule::none);
   p->recorded.emplace_back();  // the added EXIT at the end of a warp, which has no line
   return p;
 }
