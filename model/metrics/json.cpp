@@ -35,11 +35,6 @@ void write_counts(json_writer& w, const char* key, const T& counts) {
   });
 }
 
-/// States that few chips have: written only where they occur.
-bool is_rare(warp_stall s) {
-  return s == warp_stall::cluster_barrier || s == warp_stall::mbarrier || s == warp_stall::grid_dependency;
-}
-
 void write_states(json_writer& w, const warp_state_counts& states) {
   w.key("warp_states").again_or(states, [&] {
     w.begin_object();

@@ -143,6 +143,22 @@ struct tma_counters;
     "of lanes that change one address: for each request the most lanes with one address; not written where 0")
 // clang-format on
 
+enum class line_count : std::uint8_t {
+#define HEDDLE_X(key, ...) key,
+  HEDDLE_LINE_COUNTS(HEDDLE_X)
+#undef HEDDLE_X
+};
+
+/// The key in the metrics.
+constexpr const char* name_of(line_count c) {
+  constexpr const char* names[] = {
+#define HEDDLE_X(key, ...) #key,
+      HEDDLE_LINE_COUNTS(HEDDLE_X)
+#undef HEDDLE_X
+  };
+  return names[static_cast<unsigned>(c)];
+}
+
 /// What the accesses of one source line have moved.
 struct line_counts {
 #define HEDDLE_X(key, ...) std::uint64_t key = 0;

@@ -20,7 +20,7 @@ using json = nlohmann::ordered_json;
 
 // Cycles of warps at a line that do other work for the same values: the instruction in its place waits for what was
 // loaded as long.
-double cycles_of(const place_sums& line) { return line.cycles - line.waits("long_scoreboard"); }
+double cycles_of(const place_sums& line) { return line.cycles - line.waits(warp_stall::long_scoreboard); }
 
 // Warp-cycles for which float instructions wait for what was converted from double.
 double waits_for_conversions(const time_model& t) {
@@ -33,7 +33,7 @@ double waits_for_conversions(const time_model& t) {
   double waits = 0;
   for (const place_sums& line : t.lines)
     if (!line.contains(".f64") && meets(registers_in(line.texts).read, converted))
-      waits += line.waits("short_scoreboard");
+      waits += line.waits(warp_stall::short_scoreboard);
   return waits;
 }
 
@@ -54,7 +54,7 @@ void double_precision(const time_model& t, std::vector<advice>& to) {
       first = line.name;
     } else if (line.contains(".f64")) {
       arithmetic += cycles_of(line);
-      queued += line.waits("math_pipe_throttle");
+      queued += line.waits(warp_stall::math_pipe_throttle);
       executed += line.executed;
     }
   }

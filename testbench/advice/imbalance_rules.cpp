@@ -46,9 +46,10 @@ struct issue_over_time {
       steps.push_back({number_at(over_time, {"step_cycles"}), sms[k].get<double>(),
                        filled[k].get<double>() * t.machine.number("sm.max_warps")});
     const double all = number_at(t.kernel, {"warp_cycles", "active"});
-    double cycles = number_at(t.kernel, {"warp_states", "selected"});
-    for (const char* state : {"wait", "branch_resolving", "short_scoreboard"}) cycles += all * t.share_of(state);
-    cycles += all * t.share_of("long_scoreboard") * t.loads_alone();
+    double cycles = number_at(t.kernel, {"warp_states", name_of(warp_stall::selected)});
+    for (const warp_stall state : {warp_stall::wait, warp_stall::branch_resolving, warp_stall::short_scoreboard})
+      cycles += all * t.share_of(state);
+    cycles += all * t.share_of(warp_stall::long_scoreboard) * t.loads_alone();
     latency = ratio(cycles, number_at(t.kernel, {"metrics", "inst_executed"}));
   }
   [[nodiscard]] double issued(double most_a_cycle) const {

@@ -6,6 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "heddle/metrics/memory_metrics.h"
+#include "heddle/sub_partition/account/warp_state.h"
 #include "testbench/advice/speed_of_light.h"
 
 namespace heddle::testbench {
@@ -34,16 +36,18 @@ machine_step step_of(const json& at) {
     for (const auto& state : states->items()) {
       const double n = state.value().is_number() ? state.value().get<double>() : 0;
       (is_queue(state.key()) ? s.queues : s.alone) += n;
-      if (state.key() == "long_scoreboard") s.loads = n;
-      if (state.key() == "imc_miss") s.constants = n;
-      if (state.key() == "barrier") s.barriers = n;
-      if (state.key() == "selected" || state.key() == "wait") s.fixed += n;
+      if (warp_stall stall{}; find_stall(state.key(), stall)) {
+        if (stall == warp_stall::long_scoreboard) s.loads = n;
+        if (stall == warp_stall::imc_miss) s.constants = n;
+        if (stall == warp_stall::barrier) s.barriers = n;
+        if (stall == warp_stall::selected || stall == warp_stall::wait) s.fixed += n;
+      }
     }
-  s.look_ups = number_at(at, {"memory", "l1_requests"});
-  s.l1_sectors = number_at(at, {"memory", "l1_sectors"});
-  s.l1_hits = number_at(at, {"memory", "l1_hits"});
-  s.l2_sectors = number_at(at, {"memory", "l2_sectors"});
-  s.dram_sectors = number_at(at, {"memory", "dram_sectors"});
+  s.look_ups = number_at(at, {"memory", name_of(line_count::l1_requests)});
+  s.l1_sectors = number_at(at, {"memory", name_of(line_count::l1_sectors)});
+  s.l1_hits = number_at(at, {"memory", name_of(line_count::l1_hits)});
+  s.l2_sectors = number_at(at, {"memory", name_of(line_count::l2_sectors)});
+  s.dram_sectors = number_at(at, {"memory", name_of(line_count::dram_sectors)});
   return s;
 }
 

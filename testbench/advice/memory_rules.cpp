@@ -21,12 +21,12 @@ namespace {
 constexpr double line_bytes = 128;
 
 double least_sectors(const place_sums& p) {
-  return std::max(p.count("accesses"), p.count("requested_bytes") / sector_bytes);
+  return std::max(p.accesses, p.count(line_count::requested_bytes) / sector_bytes);
 }
 
 double least_passes(const place_sums& p, const time_model& t) {
   const double width = t.machine.number("shared_memory.banks") * t.machine.number("shared_memory.bank_bytes");
-  return std::max(p.count("accesses"), std::ceil(p.count("requested_bytes") / width));
+  return std::max(p.accesses, std::ceil(p.count(line_count::requested_bytes) / width));
 }
 
 }  // namespace
@@ -42,23 +42,25 @@ void relieve_memory_waits(relief& r, const time_model& t, bool coalesced) {
   // Behind a part that is always busy warps wait only as long as they do not wait elsewhere: all of a queue goes if the
   // part is done sooner. What is found lies between that and a queue that shrinks as the work does. Coalesced accesses
   // wait for device memory next.
-  const double queues = t.share_of("lg_throttle") + t.share_of("mio_throttle") + t.share_of("drain"),
-               behind = queues + t.share_of("long_scoreboard") * beyond;
+  const double queues = t.share_of(warp_stall::lg_throttle) + t.share_of(warp_stall::mio_throttle) +
+                        t.share_of(warp_stall::drain),
+               behind = queues + t.share_of(warp_stall::long_scoreboard) * beyond;
   if (!coalesced && now >= busy_part && queues > 0) {
     const double left = std::min(1.0, ratio(std::max(0.0, 1 - saved - (1 - behind)), behind));
     less = (less + 1 - left) / 2;
     loads = (loads + 1 - left) / 2;
   }
-  for (const char* state : {"lg_throttle", "mio_throttle", "drain"}) r.states[state] = less;
+  for (const warp_stall state : {warp_stall::lg_throttle, warp_stall::mio_throttle, warp_stall::drain})
+    r.states[state] = less;
   // What loads take beyond their latency they wait behind others, however seldom the path is busy in all of the time.
-  r.states["long_scoreboard"] = loads * beyond;
+  r.states[warp_stall::long_scoreboard] = loads * beyond;
   // Who waits for room in the queue of the load/store unit waits for the look-ups of those before.
-  r.states["lg_throttle"] = std::max(less, r.parts["L1 look-ups"]);
+  r.states[warp_stall::lg_throttle] = std::max(less, r.parts["L1 look-ups"]);
   // Code that an SM reads from the L2 waits behind its data. The less busy the route is, the more remains of what
   // fetches take on an idle chip.
   const double ports = std::max(t.use_of("SMs to L2"), t.use_of("L2 to SMs"));
   if (ports < busy_part) return;
-  for (const char* state : {"no_instruction", "branch_resolving"})
+  for (const warp_stall state : {warp_stall::no_instruction, warp_stall::branch_resolving})
     r.states[state] = less * (1 - t.fetches_alone() * (1 - ports) / (1 - busy_part));
 }
 
@@ -70,7 +72,9 @@ double speedup_by_memory(const relief& r, const time_model& t, std::initializer_
 
 void relieve_load_store_queue(relief& r, const time_model& t, const char* part, double saved) {
   if (t.use_of(part) < busy_part) return;
-  r.states["lg_throttle"] = ratio(saved, t.moved("shared_passes") + t.moved("constant_reads") + t.moved("l1_requests"));
+  r.states[warp_stall::lg_throttle] =
+      ratio(saved, t.moved(line_count::shared_passes) + t.moved(line_count::constant_reads) +
+                       t.moved(line_count::l1_requests));
 }
 
 namespace {
@@ -80,8 +84,8 @@ std::set<const place_sums*> words_of_coalesced_vectors(const time_model& t) {
   std::set<const place_sums*> words;
   for (const vector_of_words& v : vectors_of_words(t)) {
     const place_sums& first = *v.words.front();
-    const double least = static_cast<double>(v.words.size()) * first.count("requested_bytes") / sector_bytes;
-    if (first.count("l1_sectors") < worth_telling * least) words.insert(v.words.begin(), v.words.end());
+    const double least = static_cast<double>(v.words.size()) * first.count(line_count::requested_bytes) / sector_bytes;
+    if (first.count(line_count::l1_sectors) < worth_telling * least) words.insert(v.words.begin(), v.words.end());
   }
   return words;
 }
@@ -106,7 +110,7 @@ double waits_for_other_lines(const time_model& t, const place_sums& p, double re
         latency = std::max(latency, t.round_trip(std::min(1.0, step.dram_sectors / step.l2_sectors)));
     }
     if (loads == 0) continue;
-    const double least = loads * executed * ratio(least_sectors(p), p.count("accesses"));
+    const double least = loads * executed * ratio(least_sectors(p), p.accesses);
     const double now = std::min(1.0, ratio(l2, l1)), then = std::min(1.0, ratio(l2, least));  // misses of the L1
     const double wait = executed * std::ceil(loads / loads_in_flight) * latency * then;
     longer += std::max(0.0, then - now) * std::max(0.0, wait - waits * (1 - relieved));
@@ -119,7 +123,7 @@ double waits_for_other_lines(const time_model& t, const place_sums& p, double re
 /// the time, since warps store at once.
 void relieve_loads_between_stores(relief& r, const time_model& t) {
   const double apart = t.loads_without({}), together = t.loads_without({"STG"});
-  r.states["long_scoreboard"] = 1 - together - (1 - apart) * (1 - r.parts["SMs to L2"]);
+  r.states[warp_stall::long_scoreboard] = 1 - together - (1 - apart) * (1 - r.parts["SMs to L2"]);
   const double tile =
       2 * t.machine.number("shared_memory.latency_cycles") + t.machine.number("sm.barrier_latency_cycles");
   r.lifetime -= ratio(tile * number_at(t.kernel, {"warps"}), number_at(t.kernel, {"warp_cycles", "active"}));
@@ -130,26 +134,27 @@ void relieve_loads_between_stores(relief& r, const time_model& t) {
 void uncoalesced_accesses(const time_model& t, std::vector<advice>& to) {
   const std::set<const place_sums*> words = words_of_coalesced_vectors(t);
   const auto is = [&words](const place_sums& p) {
-    return p.count("l1_sectors") >= worth_telling * least_sectors(p) && !p.contains(".local") && words.count(&p) == 0;
+    return p.count(line_count::l1_sectors) >= worth_telling * least_sectors(p) && !p.contains(".local") &&
+           words.count(&p) == 0;
   };
   for (const place_sums& p : joined(t, is)) {
-    const double sectors = p.count("l1_sectors"), accesses = p.count("accesses"), least = least_sectors(p);
+    const double sectors = p.count(line_count::l1_sectors), accesses = p.accesses, least = least_sectors(p);
     relief r;
-    const double look_ups = p.count("l1_requests");
+    const double look_ups = p.count(line_count::l1_requests);
     const double least_look_ups = std::max(accesses, least * sector_bytes / line_bytes);
-    r.parts["L1 look-ups"] = ratio(look_ups - std::min(look_ups, least_look_ups), t.moved("l1_requests"));
-    const auto saved = [&](const char* count) {
-      const double now = p.count(count);
-      return ratio(now - std::min(now, least), t.moved(count));
+    r.parts["L1 look-ups"] = ratio(look_ups - std::min(look_ups, least_look_ups), t.moved(line_count::l1_requests));
+    const auto saved = [&](line_count c) {
+      const double now = p.count(c);
+      return ratio(now - std::min(now, least), t.moved(c));
     };
-    r.parts["L1"] = saved("l1_hits");
-    r.parts["SMs to L2"] = r.parts["L2 to SMs"] = saved("l2_sectors");
-    r.parts["DRAM"] = saved("dram_sectors");
+    r.parts["L1"] = saved(line_count::l1_hits);
+    r.parts["SMs to L2"] = r.parts["L2 to SMs"] = saved(line_count::l2_sectors);
+    r.parts["DRAM"] = saved(line_count::dram_sectors);
     const bool shifted = sectors < 1.6 * least;
     // Neighbouring sectors lie in one row.
-    if (!shifted) r.parts["DRAM rows"] = ratio(p.count("dram_sectors"), t.moved("dram_sectors"));
+    if (!shifted) r.parts["DRAM rows"] = ratio(p.count(line_count::dram_sectors), t.moved(line_count::dram_sectors));
     relieve_memory_waits(r, t, true);
-    r.lifetime = -ratio(waits_for_other_lines(t, p, r.states["long_scoreboard"]),
+    r.lifetime = -ratio(waits_for_other_lines(t, p, r.states[warp_stall::long_scoreboard]),
                         number_at(t.kernel, {"warp_cycles", "active"}));
     if (!shifted && p.contains("st.")) relieve_loads_between_stores(r, t);
     to.push_back(
@@ -163,20 +168,21 @@ void uncoalesced_accesses(const time_model& t, std::vector<advice>& to) {
 
 void bank_conflicts(const time_model& t, std::vector<advice>& to) {
   const auto is = [&t](const place_sums& p) {
-    return !is_atomic(p) && p.count("shared_passes") >= worth_telling * least_passes(p, t);
+    return !is_atomic(p) && p.count(line_count::shared_passes) >= worth_telling * least_passes(p, t);
   };
   for (const place_sums& p : joined(t, is)) {
-    const double passes = p.count("shared_passes"), accesses = p.count("accesses"), least = least_passes(p, t);
-    const double all = t.moved("shared_passes"), saved = ratio(passes - least, all);
+    const double passes = p.count(line_count::shared_passes), accesses = p.accesses, least = least_passes(p, t);
+    const double all = t.moved(line_count::shared_passes), saved = ratio(passes - least, all);
     relief r;
     r.parts["shared memory"] = saved;
-    r.states["mio_throttle"] = saved;
+    r.states[warp_stall::mio_throttle] = saved;
     // Without a queue an access takes its latency, and a number of cycles for each further pass.
     const double latency = t.machine.number("shared_memory.latency_cycles"),
                  each = t.machine.number("shared_memory.conflict_cycles");
     const double alone =
         ratio(each * (passes - least), latency * accesses + each * (passes - accesses)) * ratio(passes, all);
-    r.states["short_scoreboard"] = r.states["barrier"] = t.use_of("shared memory") >= busy_part ? saved : alone;
+    r.states[warp_stall::short_scoreboard] = r.states[warp_stall::barrier] =
+        t.use_of("shared memory") >= busy_part ? saved : alone;
     relieve_load_store_queue(r, t, "shared memory", passes - least);
     to.push_back({"bank conflicts", p.name,
                   fmt::format("{} passes over the banks an access where {} would do", rounded(passes / accesses),
@@ -205,23 +211,23 @@ double passes_instead(double addresses, double banks) {
 }  // namespace
 
 void constants_by_lane(const time_model& t, std::vector<advice>& to) {
-  const auto is = [](const place_sums& p) { return p.count("constant_reads") >= 2 * p.count("accesses"); };
+  const auto is = [](const place_sums& p) { return p.count(line_count::constant_reads) >= 2 * p.accesses; };
   for (const place_sums& p : joined(t, is)) {
-    const double reads = p.count("constant_reads"), accesses = p.count("accesses");
-    const double saved = ratio(reads - accesses, t.moved("constant_reads"));
+    const double reads = p.count(line_count::constant_reads), accesses = p.accesses;
+    const double saved = ratio(reads - accesses, t.moved(line_count::constant_reads));
     relief r;
     r.parts["constant look-ups"] = saved;
-    r.states["imc_miss"] = saved;
+    r.states[warp_stall::imc_miss] = saved;
     const double passes = accesses * passes_instead(ratio(reads, accesses), t.machine.number("shared_memory.banks"));
     const double less = reads - std::min(reads, passes);
-    r.states["mio_throttle"] = ratio(less, t.moved("constant_reads"));
+    r.states[warp_stall::mio_throttle] = ratio(less, t.moved(line_count::constant_reads));
     relieve_load_store_queue(r, t, "constant look-ups", less);
     // Instead, an access takes the latency of shared memory, and its further passes.
     const double taken = accesses * t.machine.number("shared_memory.latency_cycles") +
                          (passes - accesses) * t.machine.number("shared_memory.conflict_cycles");
     const double instead =
-        ratio(taken, number_at(t.kernel, {"warp_cycles", "active"}) * t.share_of("short_scoreboard"));
-    r.states["short_scoreboard"] = saved * (1 - std::min(1.0, instead));
+        ratio(taken, number_at(t.kernel, {"warp_cycles", "active"}) * t.share_of(warp_stall::short_scoreboard));
+    r.states[warp_stall::short_scoreboard] = saved * (1 - std::min(1.0, instead));
     // And each block copies the table first.
     const double copy = t.round_trip(1) + t.machine.number("sm.barrier_latency_cycles");
     r.lifetime = -ratio(copy * number_at(t.kernel, {"warps"}), number_at(t.kernel, {"warp_cycles", "active"}));
@@ -248,7 +254,7 @@ std::set<std::string> registers_of_values(const std::vector<place_sums>& lines,
                                           const std::vector<registers_of_line>& registers) {
   std::set<std::string> loaded, stored;
   for (std::size_t k = 0; k < lines.size(); ++k) {
-    if (lines[k].count("accesses") == 0) continue;
+    if (lines[k].accesses == 0) continue;
     loaded.insert(registers[k].written.begin(), registers[k].written.end());
     for (const std::string& r : registers[k].read)
       if (registers[k].address.count(r) == 0 || !lines[k].contains(".local")) stored.insert(r);
@@ -257,7 +263,7 @@ std::set<std::string> registers_of_values(const std::vector<place_sums>& lines,
     before = loaded.size() + stored.size();
     for (std::size_t k = 0; k < lines.size(); ++k) {
       const registers_of_line& r = registers[k];
-      if (lines[k].count("accesses") != 0) continue;
+      if (lines[k].accesses != 0) continue;
       if (meets(r.read, loaded)) loaded.insert(r.written.begin(), r.written.end());
       if (meets(r.written, stored)) stored.insert(r.read.begin(), r.read.end());
     }
@@ -271,13 +277,13 @@ local_accesses find_local_accesses(const time_model& t) {
   double most = 0, executed = 0;
   std::set<std::string> names;
   for (const place_sums& line : t.lines) {
-    if (!line.contains(".local") || line.count("accesses") == 0) continue;
+    if (!line.contains(".local") || line.accesses == 0) continue;
     found.all.add(line);
     if (line.contains("st.local")) found.stores.add(line);
     names.insert(line.name);
     executed = std::max(executed, line.executed);
-    if (line.count("l1_requests") <= most) continue;
-    most = line.count("l1_requests");
+    if (line.count(line_count::l1_requests) <= most) continue;
+    most = line.count(line_count::l1_requests);
     found.worst = line.name;
   }
   if (found.worst.empty()) return found;
@@ -291,7 +297,7 @@ local_accesses find_local_accesses(const time_model& t) {
   };
   for (std::size_t k = 0; k < t.lines.size(); ++k) {
     const place_sums& line = t.lines[k];
-    if (line.count("accesses") != 0 || line.executed < 0.9 * executed) continue;
+    if (line.accesses != 0 || line.executed < 0.9 * executed) continue;
     const bool loop = line.contains("bra") || line.contains("setp");
     const bool index = names.count(line.name) != 0 && is_integer(line) && !meets(registers[k].written, values);
     if (loop || index) found.others.add(line);
@@ -341,15 +347,15 @@ load_waits waits_for_loads(const time_model& t, double part) {
 void local_memory(const time_model& t, std::vector<advice>& to) {
   const local_accesses local = find_local_accesses(t);
   if (local.worst.empty()) return;
-  const double part = ratio(local.all.count("l1_requests"), t.moved("l1_requests"));
+  const double part = ratio(local.all.count(line_count::l1_requests), t.moved(line_count::l1_requests));
   double stored = 0;  // only stores carry data to the L2
   for (const place_sums& line : t.lines)
-    if (line.contains("st.")) stored += line.count("l2_sectors");
+    if (line.contains("st.")) stored += line.count(line_count::l2_sectors);
   relief r;
   for (const char* p : {"L1 look-ups", "L1"}) r.parts[p] = part;
-  r.parts["SMs to L2"] = ratio(local.stores.count("l2_sectors"), stored);
-  r.parts["L2 to SMs"] = ratio(local.all.count("l2_sectors"), t.moved("l2_sectors"));
-  r.parts["DRAM"] = ratio(local.all.count("dram_sectors"), t.moved("dram_sectors"));
+  r.parts["SMs to L2"] = ratio(local.stores.count(line_count::l2_sectors), stored);
+  r.parts["L2 to SMs"] = ratio(local.all.count(line_count::l2_sectors), t.moved(line_count::l2_sectors));
+  r.parts["DRAM"] = ratio(local.all.count(line_count::dram_sectors), t.moved(line_count::dram_sectors));
   // Registers have no indices that differ between threads: such an array goes to shared memory, one pass an access.
   const bool by_thread = has_local_arrays_by_thread(t.code);
   if (!by_thread) {
@@ -365,8 +371,9 @@ void local_memory(const time_model& t, std::vector<advice>& to) {
     if (t.use_of(p) > t.use_of(busiest)) busiest = p;
   const double behind = r.parts[busiest] * t.use_of(busiest), all = number_at(t.kernel, {"warp_cycles", "active"});
   // What a store waits for the value that it stores, the next who reads the value will.
-  double cycles = local.all.cycles + local.others.cycles - local.stores.waits("wait");
-  for (const char* state : {"long_scoreboard", "lg_throttle", "mio_throttle", "drain"}) {
+  double cycles = local.all.cycles + local.others.cycles - local.stores.waits(warp_stall::wait);
+  for (const warp_stall state :
+       {warp_stall::long_scoreboard, warp_stall::lg_throttle, warp_stall::mio_throttle, warp_stall::drain}) {
     cycles -= local.all.waits(state) + local.others.waits(state);
     const double own = std::min(1.0, ratio(local.all.waits(state), all * t.share_of(state)));
     r.states[state] = own + (1 - own) * behind;
@@ -375,10 +382,10 @@ void local_memory(const time_model& t, std::vector<advice>& to) {
   if (by_thread) {
     const double instead =
         (local.all.executed - local.stores.executed) * t.machine.number("shared_memory.latency_cycles");
-    loads.local = std::max(0.0, loads.local - ratio(instead, all * t.share_of("long_scoreboard")));
+    loads.local = std::max(0.0, loads.local - ratio(instead, all * t.share_of(warp_stall::long_scoreboard)));
     cycles = 0;
   }
-  r.states["long_scoreboard"] = loads.local + (1 - loads.local - loads.alone) * behind;
+  r.states[warp_stall::long_scoreboard] = loads.local + (1 - loads.local - loads.alone) * behind;
   r.lifetime = ratio(cycles, all);
   to.push_back({"local memory", local.worst,
                 fmt::format("{:.0f} % of the lines looked up in the L1 are of arrays or spilled registers", 100 * part),

@@ -24,7 +24,7 @@ constexpr double most_threads = 0.9;  // of the threads: otherwise a condition o
 constexpr double least_waits = 0.02;  // of a warp's life
 constexpr double least_iterations = 8;  // of a warp: shorter loops gain less than an estimate
 
-bool is_load(const place_sums& p) { return p.contains("ld.global") && p.count("accesses") > 0; }
+bool is_load(const place_sums& p) { return p.contains("ld.global") && p.accesses > 0; }
 
 /// Lines of PTX from the first to the last one of a loop of the machine program, which may have several of the source's
 /// iterations in one.
@@ -121,11 +121,11 @@ void add_load(const time_model& t, const loop_body& b, std::size_t k, loops& to)
   if (conditional || is_chased(t, b, k)) return;
   loop_loads& loop = to[{b.first, b.last}];
   const std::size_t use = b.first + use_of(body, k - b.first, [&](std::size_t line) {
-                            return t.lines[b.first + line].waits("long_scoreboard");
+                            return t.lines[b.first + line].waits(warp_stall::long_scoreboard);
                           });
   loop.loads.push_back(&t.lines[k]);
   if (!loop.uses.insert(use).second) return;
-  const double waits = t.lines[use].waits("long_scoreboard");
+  const double waits = t.lines[use].waits(warp_stall::long_scoreboard);
   loop.cycles += waits;
   loop.longest = std::max(loop.longest, waits);
 }
@@ -146,10 +146,10 @@ void prefetch_distance(const time_model& t, std::vector<advice>& to) {
     const double iterations = ratio(first.executed, warps), groups = std::floor(iterations / in_flight);
     const double left = ratio(groups + iterations - in_flight * groups, iterations);  // the rest is as before
     relief r;
-    r.states["long_scoreboard"] =
-        std::max(0.0, 1 - left * loop.together()) * ratio(loop.cycles, all * t.share_of("long_scoreboard"));
+    r.states[warp_stall::long_scoreboard] =
+        std::max(0.0, 1 - left * loop.together()) * ratio(loop.cycles, all * t.share_of(warp_stall::long_scoreboard));
     // If all have the same work, the last warps are those that wait longest.
-    if (t.has_equal_warps()) r.rest = r.states["long_scoreboard"];
+    if (t.has_equal_warps()) r.rest = r.states[warp_stall::long_scoreboard];
     // More loads at a time do not come sooner from a part that is busy already.
     const double most = std::max(1.0, ratio(fully_busy, memory_use(t)));
     to.push_back(

@@ -38,7 +38,7 @@ template <class P>
 std::vector<place_sums> joined(const time_model& t, P&& is) {
   std::vector<place_sums> all;
   for (const place_sums& line : t.lines) {
-    if (line.count("accesses") == 0 || !is(line)) continue;
+    if (line.accesses == 0 || !is(line)) continue;
     const auto same = std::find_if(all.begin(), all.end(), [&](const place_sums& p) { return p.name == line.name; });
     if (same == all.end()) all.push_back(line);
     else same->add(line);

@@ -129,8 +129,8 @@ void relieve_parts(const time_model& t, serial_section& s, const section_sums& s
   s.parts["fp32"] = gone * ratio(sums.fp32, number_at(t.kernel, {"instructions", "fp32"}));
   s.parts["int"] = gone * std::min(1.0, ratio(sums.integers, number_at(t.kernel, {"instructions", "int"})));
   s.parts["ldst"] = gone * ratio(sums.accesses, number_at(t.kernel, {"instructions", "ldst"}));
-  s.parts["shared memory"] = gone * ratio(sums.shared, t.moved("shared_passes"));
-  s.parts["L1 look-ups"] = gone * ratio(sums.look_ups, t.moved("l1_requests"));
+  s.parts["shared memory"] = gone * ratio(sums.shared, t.moved(line_count::shared_passes));
+  s.parts["L1 look-ups"] = gone * ratio(sums.look_ups, t.moved(line_count::l1_requests));
 }
 
 // Divided, it takes its part of the time, a load if there is one, and steps that bring the parts together.

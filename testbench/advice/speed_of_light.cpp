@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "heddle/sub_partition/account/warp_state.h"
+
 namespace heddle::testbench {
 
 namespace {
@@ -148,10 +150,8 @@ std::vector<resource_use> speed_of_light(const json& kernel, const machine_param
 }
 
 bool is_queue(const std::string& state) {
-  for (const char* queue :
-       {"not_selected", "math_pipe_throttle", "mio_throttle", "lg_throttle", "tex_throttle", "dispatch_stall"})
-    if (state == queue) return true;
-  return false;
+  warp_stall s{};
+  return find_stall(state, s) && is_queue(s);
 }
 
 std::vector<wait_share> waits(const json& kernel) {
@@ -162,7 +162,7 @@ std::vector<wait_share> waits(const json& kernel) {
   for (const auto& state : states->items()) {
     const double n = state.value().is_number() ? state.value().get<double>() : 0;
     all += n;
-    if (state.key() != "selected") out.push_back({state.key(), n});
+    if (state.key() != name_of(warp_stall::selected)) out.push_back({state.key(), n});
   }
   for (wait_share& w : out) w.share = ratio(w.share, all);
   std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.share > b.share; });

@@ -110,10 +110,10 @@ void register_spills(const time_model& t, std::vector<advice>& to) {
   const spill_code spills = find_spills(t);
   if (bytes == 0 || spills.executed == 0) return;
   relief r;
-  r.parts["L1 look-ups"] = r.parts["L1"] = ratio(spills.look_ups, t.moved("l1_requests"));
+  r.parts["L1 look-ups"] = r.parts["L1"] = ratio(spills.look_ups, t.moved(line_count::l1_requests));
   r.parts["SMs to L2"] = ratio(spills.stored, spills.all_stored);
   r.parts["L2 to SMs"] = ratio(spills.loaded, spills.all_loaded);
-  r.parts["DRAM"] = ratio(spills.dram_sectors, t.moved("dram_sectors"));
+  r.parts["DRAM"] = ratio(spills.dram_sectors, t.moved(line_count::dram_sectors));
   r.parts["issue slots"] = ratio(spills.executed, number_at(t.kernel, {"metrics", "inst_executed"}));
   r.parts["ldst"] = ratio(spills.executed, number_at(t.kernel, {"instructions", "ldst"}));
   // What is left of loops takes at least the cycles of the units for all warps.

@@ -20,10 +20,11 @@ namespace {
 // memory and of the instruction cache among them.
 double share_that_remains(const time_model& t) {
   double queues = 0;
-  for (const char* state : {"not_selected", "math_pipe_throttle", "mio_throttle", "lg_throttle", "tex_throttle",
-                            "dispatch_stall", "long_scoreboard", "short_scoreboard", "no_instruction"})
+  for (const warp_stall state : {warp_stall::not_selected, warp_stall::math_pipe_throttle, warp_stall::mio_throttle,
+                                 warp_stall::lg_throttle, warp_stall::tex_throttle, warp_stall::dispatch_stall,
+                                 warp_stall::long_scoreboard, warp_stall::short_scoreboard, warp_stall::no_instruction})
     queues += t.share_of(state);
-  return ratio(queues, queues + t.share_of("barrier"));
+  return ratio(queues, queues + t.share_of(warp_stall::barrier));
 }
 
 }  // namespace
@@ -39,13 +40,13 @@ void barriers(const time_model& t, std::vector<advice>& to) {
   for (const serial_section& s : serial_sections(t))
     for (const auto& [place, waits] : s.waits) of_serial_work[place] += waits;
   for (const place_sums& p : t.places) {
-    const double waits = p.waits("barrier") - of_serial_work[p.name];
+    const double waits = p.waits(warp_stall::barrier) - of_serial_work[p.name];
     if (waits <= 0) continue;
     double here = 0;
     for (const place_sums& line : t.lines)
-      if (line.name == p.name && line.waits("barrier") > 0) here += line.executed;
+      if (line.name == p.name && line.waits(warp_stall::barrier) > 0) here += line.executed;
     relief r;
-    r.states["barrier"] = gone * ratio(waits, all * t.share_of("barrier"));
+    r.states[warp_stall::barrier] = gone * ratio(waits, all * t.share_of(warp_stall::barrier));
     const bool often = apart < few_instructions;
     to.push_back({"barriers", p.name,
                   fmt::format("a warp waits {} cycles there on average, {:.0f} % of its life; {:.0f} instructions lie "
@@ -66,13 +67,13 @@ constexpr double one_word = 0.9;       // passes of a lane
 constexpr double one_of_slices = 1.6;  // to the mean: addresses of many counters are in all slices alike
 
 /// Changes that the lanes make.
-double changes(const place_sums& p) { return ratio(p.thread_executed, p.executed) * p.count("accesses"); }
+double changes(const place_sums& p) { return ratio(p.thread_executed, p.executed) * p.accesses; }
 
 /// Sectors of global memory that atomics change: those that came from device memory. 0: it is not known.
 double sectors_changed(const time_model& t) {
   double sectors = 0;
   for (const place_sums& line : t.lines)
-    if (is_atomic(line)) sectors += line.count("dram_sectors");
+    if (is_atomic(line)) sectors += line.count(line_count::dram_sectors);
   return sectors;
 }
 
@@ -82,7 +83,7 @@ double sectors_of_few_words(const time_model& t) {
   constexpr double most_sectors = 1024;  // 32 KiB
   double now = 0;
   for (const place_sums& line : t.lines)
-    if (line.count("atomic_addresses") > 0) now += line.count("l2_sectors");
+    if (line.count(line_count::atomic_addresses) > 0) now += line.count(line_count::l2_sectors);
   const double sectors = sectors_changed(t);
   return sectors <= most_sectors && 2 * sectors <= ratio(now, number_at(t.kernel, {"blocks"})) ? sectors : 0;
 }
@@ -91,24 +92,25 @@ double sectors_of_few_words(const time_model& t) {
 double use_by_atomics(const time_model& t) {
   double look_ups = 0, sectors = 0;
   for (const place_sums& line : t.lines) {
-    if (line.count("atomic_addresses") == 0) continue;
-    look_ups += line.count("l1_requests");
-    sectors += line.count("l2_sectors");
+    if (line.count(line_count::atomic_addresses) == 0) continue;
+    look_ups += line.count(line_count::l1_requests);
+    sectors += line.count(line_count::l2_sectors);
   }
-  return std::max({t.use_of("atomics"), t.use_of("L1 look-ups") * ratio(look_ups, t.moved("l1_requests")),
-                   std::max(t.use_of("SMs to L2"), t.use_of("L2 to SMs")) * ratio(sectors, t.moved("l2_sectors"))});
+  return std::max(
+      {t.use_of("atomics"), t.use_of("L1 look-ups") * ratio(look_ups, t.moved(line_count::l1_requests)),
+       std::max(t.use_of("SMs to L2"), t.use_of("L2 to SMs")) * ratio(sectors, t.moved(line_count::l2_sectors))});
 }
 
 /// Whether some lanes wait for others: several of a warp change one address, the addresses of all are in few slices, or
 /// few words are changed so often that the path to the slices is busy.
 bool lanes_wait(const time_model& t, const place_sums& p) {
-  if (p.count("atomic_addresses") == 0) return false;
+  if (p.count(line_count::atomic_addresses) == 0) return false;
   double all = 0;
   for (const place_sums& line : t.lines) all += t.atomic_cycles(line);
   const double clock = ratio(t.machine.number("interconnect.clock_mhz"), t.machine.number("gpu.core_clock_mhz"));
   const double busiest = t.use_of("atomics") * number_at(t.kernel, {"cycles"}) * clock;
   const bool few_slices = busiest * l2_slices(t.machine) >= one_of_slices * all;
-  return changes(p) >= 2 * p.count("atomic_addresses") || (few_slices && t.use_of("atomics") >= busy_part) ||
+  return changes(p) >= 2 * p.count(line_count::atomic_addresses) || (few_slices && t.use_of("atomics") >= busy_part) ||
          (sectors_of_few_words(t) > 0 && use_by_atomics(t) >= busy_part);
 }
 
@@ -144,9 +146,9 @@ double share_of_guarded(const time_model& t) {
 /// pass each. Of 32 words at random, three or four lie in one bank.
 double cycles_in_shared_memory(const time_model& t, const place_sums& p) {
   constexpr double of_one_bank = 2.5;  // beside the one of equal shares
-  const double addresses = std::min(warp_threads, ratio(p.count("atomic_addresses"), p.count("accesses")));
+  const double addresses = std::min(warp_threads, ratio(p.count(line_count::atomic_addresses), p.accesses));
   const double passes = warp_threads / std::max(1.0, addresses) + of_one_bank;
-  return ratio(p.count("accesses"), t.machine.number("gpu.sm_count")) * passes *
+  return ratio(p.accesses, t.machine.number("gpu.sm_count")) * passes *
          std::max({1.0, t.machine.number("shared_memory.pass_cycles"),
                    t.machine.number("shared_memory.atomic_pass_cycles")});
 }
@@ -155,23 +157,25 @@ void global_atomics(const time_model& t, const place_sums& p, std::vector<advice
   double all = 0;
   for (const place_sums& line : t.lines) all += t.atomic_cycles(line);
   const double lanes = ratio(p.thread_executed, p.executed),
-               addresses = ratio(p.count("atomic_addresses"), p.count("accesses"));
+               addresses = ratio(p.count(line_count::atomic_addresses), p.accesses);
   // Once a block, of as many addresses as an access has now: each by a warp of its own, if there are enough.
   const bool by_warps = addresses * warp_threads <= t.threads_of_a_block();
   // Of more addresses, in shared memory.
   const double in_block = by_warps ? 0 : sectors_of_few_words(t);
   const double requests =
-      std::max(in_block, by_warps ? addresses : ratio(p.count("l1_requests"), p.count("accesses"))) *
+      std::max(in_block, by_warps ? addresses : ratio(p.count(line_count::l1_requests), p.accesses)) *
       number_at(t.kernel, {"blocks"});
   const double saved = 1 - std::min(1.0, ratio(requests, t.atomic_cycles(p)));
   relief r;
   // Code and other data that come from a busy slice wait behind its atomics.
   const double busy = saved * std::min(1.0, use_by_atomics(t) / fully_busy);
-  for (const char* state : {"lg_throttle", "mio_throttle", "drain"}) r.states[state] = busy;
-  r.states["short_scoreboard"] = busy * share_of_guarded(t);
-  r.states["imc_miss"] = busy * (1 - t.constants_alone());
-  for (const char* state : {"no_instruction", "branch_resolving"}) r.states[state] = busy * (1 - t.fetches_alone());
-  r.states["long_scoreboard"] = busy * (1 - t.loads_without({"ATOM", "RED"}));
+  for (const warp_stall state : {warp_stall::lg_throttle, warp_stall::mio_throttle, warp_stall::drain})
+    r.states[state] = busy;
+  r.states[warp_stall::short_scoreboard] = busy * share_of_guarded(t);
+  r.states[warp_stall::imc_miss] = busy * (1 - t.constants_alone());
+  for (const warp_stall state : {warp_stall::no_instruction, warp_stall::branch_resolving})
+    r.states[state] = busy * (1 - t.fetches_alone());
+  r.states[warp_stall::long_scoreboard] = busy * (1 - t.loads_without({"ATOM", "RED"}));
   // Warps that end one after another behind the slices do so no more. What is left comes when blocks end,
   // as far apart as they started, and finds what it changes in device memory.
   r.rest = busy;
@@ -183,40 +187,40 @@ void global_atomics(const time_model& t, const place_sums& p, std::vector<advice
   r.lifetime =
       -ratio(added + number_at(t.kernel, {"warps"}) * sum_of_block(t), number_at(t.kernel, {"warp_cycles", "active"}));
   r.parts["atomics"] = saved * ratio(t.atomic_cycles(p), all);
-  r.parts["SMs to L2"] = saved * ratio(p.count("l2_sectors"), t.moved("l2_sectors"));
+  r.parts["SMs to L2"] = saved * ratio(p.count(line_count::l2_sectors), t.moved(line_count::l2_sectors));
   r.parts["L2 to SMs"] = r.parts["SMs to L2"];
-  r.parts["L1 look-ups"] = saved * ratio(p.count("l1_requests"), t.moved("l1_requests"));
+  r.parts["L1 look-ups"] = saved * ratio(p.count(line_count::l1_requests), t.moved(line_count::l1_requests));
   double speedup = speedup_by_memory(r, t, path_to_memory);
   if (in_block > 0)
     speedup = std::min(speedup, fully_busy * ratio(number_at(t.kernel, {"cycles"}), cycles_in_shared_memory(t, p)));
   to.push_back({"atomics by address", p.name,
                 fmt::format("{} lanes of a warp change {}, {} of them one after another", rounded(lanes),
                             addresses < 1.05 ? std::string("one address") : rounded(addresses) + " addresses",
-                            rounded(ratio(p.count("atomic_turns"), p.count("accesses")))),
+                            rounded(ratio(p.count(line_count::atomic_turns), p.accesses))),
                 "add up within the warp (__reduce_add_sync, shuffles) and the block first, then one atomic a block",
                 std::max(1.0, speedup)});
 }
 
 void shared_atomics(const time_model& t, const place_sums& p, std::vector<advice>& to) {
-  const double passes = p.count("shared_passes"), accesses = p.count("accesses");
+  const double passes = p.count(line_count::shared_passes), accesses = p.accesses;
   if (passes < 2 * accesses) return;
-  const double all = t.moved("shared_passes"), saved = ratio(passes - accesses, all);
+  const double all = t.moved(line_count::shared_passes), saved = ratio(passes - accesses, all);
   const double latency = t.machine.number("shared_memory.latency_cycles"),
                each = t.machine.number("shared_memory.atomic_interval_cycles");
   const double alone =
       ratio(each * (passes - accesses), latency * accesses + each * (passes - accesses)) * ratio(passes, all);
   relief r;
   r.parts["shared memory"] = saved;
-  r.states["mio_throttle"] = saved;
-  r.states["short_scoreboard"] = t.use_of("shared memory") >= busy_part ? saved : alone;
+  r.states[warp_stall::mio_throttle] = saved;
+  r.states[warp_stall::short_scoreboard] = t.use_of("shared memory") >= busy_part ? saved : alone;
   relieve_load_store_queue(r, t, "shared memory", passes - accesses);
   // A sum of one word is kept in a register, and no atomic lies between loads any more.
   if (passes >= one_word * p.thread_executed)
-    r.states["long_scoreboard"] = std::max(0.0, t.loads_alone() - t.loads_without({"ATOM", "RED"}));
+    r.states[warp_stall::long_scoreboard] = std::max(0.0, t.loads_alone() - t.loads_without({"ATOM", "RED"}));
   // At a barrier warps wait for others, which have less to wait for themselves.
   double relieved = 0;
   for (const auto& [state, share] : r.states) relieved += share * t.share_of(state);
-  r.states["barrier"] = ratio(relieved, 1 - t.share_of("barrier"));
+  r.states[warp_stall::barrier] = ratio(relieved, 1 - t.share_of(warp_stall::barrier));
   to.push_back({"atomics by address", p.name,
                 fmt::format("{} passes over the banks an access: lanes that change one address take one each",
                             rounded(passes / accesses)),

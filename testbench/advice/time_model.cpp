@@ -40,9 +40,11 @@ place_sums sums_of(const json& line, const std::string& name) {
   p.executed = number_at(line, {"executed"});
   p.thread_executed = number_at(line, {"thread_executed"});
   p.cycles = number_at(line, {"warp_cycles", "active"});
+  p.accesses = number_at(line, {"memory", "accesses"});
   if (const auto states = line.find("warp_states"); states != line.end() && states->is_object())
     for (const auto& item : states->items())
-      if (item.value().is_number()) p.states[item.key()] += item.value().get<double>();
+      if (warp_stall s{}; item.value().is_number() && find_stall(item.key(), s))
+        p.states[s] += item.value().get<double>();
   const auto memory = line.find("memory");
   if (memory == line.end() || !memory->is_object()) return p;
   for (const auto& item : memory->items())
@@ -64,9 +66,9 @@ double use_of_rows(const json& kernel, const machine_parameters& m) {
 // L2 cycles for which the atomics of a line occupy atomic units.
 double unit_cycles(const place_sums& atomic, const machine_parameters& m) {
   const double each = m.number("l2.atomic_occupancy_cycles"), most = m.number("l2.atomic_limit_cycles");
-  if (atomic.count("atomic_addresses") == 0) return 0;
-  const double requests = atomic.count("l1_requests");
-  double further = ratio(atomic.count("atomic_turns") - requests, requests) *
+  if (atomic.count(line_count::atomic_addresses) == 0) return 0;
+  const double requests = atomic.count(line_count::l1_requests);
+  double further = ratio(atomic.count(line_count::atomic_turns) - requests, requests) *
                    (each > 0 ? each : m.number("l2.atomic_interval_cycles"));
   if (each == 0 && most > 0) further = std::min(further, most);
   return std::max(requests * (1 + further), atomic.count("l2_sectors") * m.number("l2.atomic_sector_cycles"));
@@ -74,13 +76,13 @@ double unit_cycles(const place_sums& atomic, const machine_parameters& m) {
 
 }  // namespace
 
-double place_sums::count(const char* name_of) const {
-  const auto found = memory.find(name_of);
+double place_sums::count(line_count c) const {
+  const auto found = memory.find(name_of(c));
   return found == memory.end() ? 0 : found->second;
 }
 
-double place_sums::waits(const char* state) const {
-  const auto found = states.find(state);
+double place_sums::waits(warp_stall s) const {
+  const auto found = states.find(s);
   return found == states.end() ? 0 : found->second;
 }
 
@@ -89,6 +91,7 @@ void place_sums::add(const place_sums& other) {
   executed += other.executed;
   thread_executed += other.thread_executed;
   cycles += other.cycles;
+  accesses += other.accesses;
   for (const auto& [count_name, n] : other.memory) memory[count_name] += n;
   for (const auto& [state, n] : other.states) states[state] += n;
 }
@@ -119,8 +122,8 @@ time_model::time_model(const json& k, const machine_parameters& m) : kernel(k), 
   for (const resource_use& u : speed_of_light(k, m)) uses_[u.name] = u.share;
   // An SM looks up one line in the L1, and one constant, in a cycle.
   const double cycles = number_at(k, {"cycles"}) * m.number("gpu.sm_count");
-  uses_["L1 look-ups"] = std::min(1.0, ratio(moved("l1_requests"), cycles));
-  uses_["constant look-ups"] = std::min(1.0, ratio(moved("constant_reads"), cycles));
+  uses_["L1 look-ups"] = std::min(1.0, ratio(moved(line_count::l1_requests), cycles));
+  uses_["constant look-ups"] = std::min(1.0, ratio(moved(line_count::constant_reads), cycles));
   const double clock = ratio(m.number("interconnect.clock_mhz"), m.number("gpu.core_clock_mhz"));
   // The array of a slice takes its time for each sector that its atomics change, too.
   double units = 0, slices = 0;
@@ -131,7 +134,8 @@ time_model::time_model(const json& k, const machine_parameters& m) : kernel(k), 
   const double busiest = number_at(k, {"busiest_atomic_unit_cycles"}) * std::max(1.0, ratio(slices, units));
   uses_["atomics"] = std::min(1.0, ratio(busiest, number_at(k, {"cycles"}) * clock));
   uses_["DRAM rows"] = use_of_rows(k, m);
-  for (const wait_share& w : waits(k)) states_[w.name] = w.share;
+  for (const wait_share& w : waits(k))
+    if (warp_stall s{}; find_stall(w.name, s)) states_[s] = w.share;
   ends_ = std::min(
       1.0, time_of_starts() + ratio(m.number("cwd.dispatch_latency_cycles") + round_trip(), number_at(k, {"cycles"})));
   const double life = ratio(number_at(k, {"warp_cycles", "active"}), number_at(k, {"warps"}));
@@ -139,8 +143,8 @@ time_model::time_model(const json& k, const machine_parameters& m) : kernel(k), 
 }
 
 double time_model::atomic_cycles(const place_sums& atomic) const {
-  const double written = machine.number("l2.write_interval_cycles") * atomic.count("l2_sectors");
-  return atomic.count("atomic_addresses") == 0 ? 0 : std::max(unit_cycles(atomic, machine), written);
+  const double written = machine.number("l2.write_interval_cycles") * atomic.count(line_count::l2_sectors);
+  return atomic.count(line_count::atomic_addresses) == 0 ? 0 : std::max(unit_cycles(atomic, machine), written);
 }
 
 double time_model::round_trip(double dram_share) const {
@@ -270,8 +274,8 @@ double time_model::fetches_alone() const {
     alone += begun[at] - end;
     end = begun[at] + times[at];
   }
-  const double now =
-      (share_of("no_instruction") + share_of("branch_resolving")) * number_at(kernel, {"warp_cycles", "active"});
+  const double now = (share_of(warp_stall::no_instruction) + share_of(warp_stall::branch_resolving)) *
+                     number_at(kernel, {"warp_cycles", "active"});
   return std::min(1.0, ratio(alone * number_at(kernel, {"warps"}), now));
 }
 
@@ -348,9 +352,9 @@ bool time_model::has_equal_warps() const {
   return !code.steps.empty() && !warps_differ() && !has_loops_by_thread(code);
 }
 
-double time_model::moved(const char* count) const {
+double time_model::moved(line_count c) const {
   double sum = 0;
-  for (const place_sums& p : places) sum += p.count(count);
+  for (const place_sums& p : places) sum += p.count(c);
   return sum;
 }
 
@@ -359,7 +363,7 @@ double time_model::use_of(const std::string& part) const {
   return found == uses_.end() ? 0 : found->second;
 }
 
-double time_model::share_of(const std::string& state) const {
+double time_model::share_of(warp_stall state) const {
   const auto found = states_.find(state);
   return found == states_.end() ? 0 : found->second;
 }

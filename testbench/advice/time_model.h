@@ -5,8 +5,11 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "heddle/metrics/memory_metrics.h"
+#include "heddle/sub_partition/account/warp_state.h"
 #include "testbench/advice/machine_code.h"
 #include "testbench/advice/speed_of_light.h"
 
@@ -15,11 +18,17 @@ namespace heddle::testbench {
 constexpr double warp_threads = 32;
 constexpr double fully_busy = 0.8;  // few parts are used more than this
 
+/// Numbers by state of warps, in the order of the states' names: sums do not depend on the order of their table.
+struct before_by_name {
+  bool operator()(warp_stall a, warp_stall b) const { return std::string_view(name_of(a)) < name_of(b); }
+};
+using by_stall = std::map<warp_stall, double, before_by_name>;
+
 /// What a change of the kernel takes away, as shares of what is there.
 struct relief {
-  std::map<std::string, double> parts;   // of the use of a part of the chip: 1, it is not used any more
-  std::map<std::string, double> states;  // of the warp-cycles in a state of `warp_states`
-  double lifetime = 0;                   // of all warp-cycles, beyond those of `states`
+  std::map<std::string, double> parts;  // of the use of a part of the chip: 1, it is not used any more
+  by_stall states;                      // of the warp-cycles in a state
+  double lifetime = 0;                  // of all warp-cycles, beyond those of `states`
   double blocks = 1;  // so many times the blocks, or working warps, share an SM: those behind others wait as long
   double end = 0;     // of the kernel's time: what is done after the warps of the last wave
   double rest = 0;    // of the time beyond a mean warp's life, in which the longest warps are left
@@ -31,11 +40,12 @@ struct place_sums {
   std::string texts;  // of the lines of PTX
   double executed = 0, thread_executed = 0;
   double cycles = 0;                     // of warps whose next instruction it was
+  double accesses = 0;                   // instructions that accessed memory
   std::map<std::string, double> memory;  // lines[].memory
-  std::map<std::string, double> states;  // lines[].warp_states
+  by_stall states;                       // lines[].warp_states
 
-  [[nodiscard]] double count(const char* name_of) const;
-  [[nodiscard]] double waits(const char* state) const;
+  [[nodiscard]] double count(line_count c) const;
+  [[nodiscard]] double waits(warp_stall s) const;
   void add(const place_sums& other);
   [[nodiscard]] bool contains(const char* text) const { return texts.find(text) != std::string::npos; }
 };
@@ -61,7 +71,7 @@ class time_model {
   /// says otherwise.
   [[nodiscard]] double left_of(const std::string& part, const relief& r) const;
   /// Of the warp-cycles, 0 to 1.
-  [[nodiscard]] double share_of(const std::string& state) const;
+  [[nodiscard]] double share_of(warp_stall state) const;
   /// The largest use of a part, if the time was as it is: after the change.
   [[nodiscard]] double busiest(const relief& r = {}) const;
   /// L2 cycles for which the atomics of a line occupy slices, all of these together: their atomic units, or arrays.
@@ -105,7 +115,7 @@ class time_model {
   /// Whether a hundredth of the warps, or more, execute some instruction less often than others.
   [[nodiscard]] bool warps_differ() const;
   /// Sums of lines[].memory over all lines.
-  [[nodiscard]] double moved(const char* count) const;
+  [[nodiscard]] double moved(line_count c) const;
 
   const nlohmann::ordered_json& kernel;
   const machine_parameters& machine;
@@ -127,7 +137,7 @@ class time_model {
 
   std::map<unsigned, std::size_t> by_number_;  // of a line of PTX: its index in `lines`
   std::map<std::string, double> uses_;
-  std::map<std::string, double> states_;
+  by_stall states_;
   double ends_ = 0;     // of the kernel's time: until its first blocks have started, and for the last stores
   double in_life_ = 1;  // of the kernel's time: of a warp that lives as long as the mean, one in each wave
 };

@@ -119,8 +119,8 @@ std::vector<vector_of_words> vectors_of_words(const time_model& t) {
   std::map<key, std::map<long, const place_sums*>> by_base;
   for (const place_sums& line : t.lines) {
     operand at;
-    if (line.count("accesses") == 0 || !read(line.texts, at)) continue;
-    by_base[{at.access, at.base, line.count("accesses"), at.bytes}][at.offset] = &line;
+    if (line.accesses == 0 || !read(line.texts, at)) continue;
+    by_base[{at.access, at.base, line.accesses, at.bytes}][at.offset] = &line;
   }
   std::vector<vector_of_words> all;
   for (const auto& [of, words] : by_base) {
@@ -152,12 +152,14 @@ void unused_vectors(const time_model& t, std::vector<advice>& to) {
     const auto& [words, sums] = found;
     const double saved = 1 - 1 / words;
     relief r;
-    r.parts["L1 look-ups"] = saved * ratio(sums.count("l1_requests"), t.moved("l1_requests"));
-    r.parts["L1"] = saved * ratio(sums.count("l1_hits"), t.moved("l1_hits"));
+    r.parts["L1 look-ups"] = saved * ratio(sums.count(line_count::l1_requests), t.moved(line_count::l1_requests));
+    r.parts["L1"] = saved * ratio(sums.count(line_count::l1_hits), t.moved(line_count::l1_hits));
     // Each word's sectors come from the L2 alone where the L1 does not keep them. A vector is in those of a word.
-    const double sectors = sums.count("l2_sectors"),
-                 least = std::max(sums.count("requested_bytes") / sector_bytes, sums.count("l1_sectors") / words);
-    r.parts["SMs to L2"] = r.parts["L2 to SMs"] = ratio(sectors - std::min(sectors, least), t.moved("l2_sectors"));
+    const double sectors = sums.count(line_count::l2_sectors),
+                 least = std::max(sums.count(line_count::requested_bytes) / sector_bytes,
+                                  sums.count(line_count::l1_sectors) / words);
+    r.parts["SMs to L2"] = r.parts["L2 to SMs"] =
+        ratio(sectors - std::min(sectors, least), t.moved(line_count::l2_sectors));
     r.parts["ldst"] = saved * ratio(sums.executed, number_at(t.kernel, {"instructions", "ldst"}));
     r.parts["issue slots"] = saved * ratio(sums.executed, number_at(t.kernel, {"metrics", "inst_executed"}));
     relieve_memory_waits(r, t);
@@ -177,11 +179,11 @@ void narrow_elements(const time_model& t, std::vector<advice>& to) {
     const double fewer =
         is_in_loop(t, block) ? saved : 1 - ratio(std::max(1.0, waves / elements), std::max(1.0, waves));
     relief r;
-    r.parts["L1 look-ups"] = saved * ratio(b.look_ups, t.moved("l1_requests"));
+    r.parts["L1 look-ups"] = saved * ratio(b.look_ups, t.moved(line_count::l1_requests));
     r.parts["ldst"] = saved * ratio(b.ldst, number_at(t.kernel, {"instructions", "ldst"}));
     r.parts["issue slots"] = saved * ratio(b.executed, number_at(t.kernel, {"metrics", "inst_executed"}));
     // Fewer, longer accesses open fewer rows.
-    r.parts["DRAM rows"] = saved * ratio(b.from_dram, t.moved("dram_sectors"));
+    r.parts["DRAM rows"] = saved * ratio(b.from_dram, t.moved(line_count::dram_sectors));
     r.parts["half"] = ratio(b.halves / 2, number_at(t.kernel, {"instructions", "half"}));
     r.lifetime = fewer * ratio(b.cycles, number_at(t.kernel, {"warp_cycles", "active"}));
     const bool single = b.bytes == 1;

@@ -7,6 +7,7 @@
 
 #include "heddle/config/parameters.h"
 #include "heddle/occupancy/limiter.h"
+#include "heddle/sub_partition/account/warp_state.h"
 #include "testbench/report/candidate_changes.h"
 
 namespace heddle::testbench {
@@ -258,32 +259,43 @@ std::vector<change> earlier_launches(const judged&) { return {}; }
 
 // A state in which most warps wait: its name, and the changes that would shorten it.
 struct wait_rule {
-  const char* state;
+  warp_stall state;
   const char* name;
   lister changes;
 };
 constexpr wait_rule of_wait[] = {
-    {"long_scoreboard", "the latency of global memory", memory_wait},
-    {"short_scoreboard", "the latency of shared memory and special functions", shared_memory_wait},
-    {"wait", "the latency of arithmetic", arithmetic_latency},
-    {"math_pipe_throttle", "arithmetic units that are busy in bursts", narrow_unit},
-    {"mio_throttle", "the queue of the load/store unit", memory_queue},
-    {"lg_throttle", "the number of outstanding global accesses", global_accesses},
-    {"tex_throttle", "the texture unit", texture_queue},
-    {"barrier", "waiting at barriers", barriers},
-    {"membar", "fences", fences},
-    {"branch_resolving", "the latency of branches", branches},
-    {"no_instruction", "instruction fetch", instructions_missing},
-    {"imc_miss", "misses of the constant cache", constants_missing},
-    {"dispatch_stall", "conflicts at dispatch", dispatch_conflicts},
-    {"drain", "memory accesses of warps that have exited", last_stores},
-    {"sleeping", "sleeping warps", sleeping_changes},
-    {"cluster_barrier", "barriers of clusters", cluster_barriers},
-    {"mbarrier", "bulk copies and mbarriers", mbarriers},
-    {"grid_dependency", "the end of the launch before", earlier_launches},
-    {"misc", "context switches", contexts},
-    {"not_selected", "the number of schedulers", schedulers},
+    {warp_stall::long_scoreboard, "the latency of global memory", memory_wait},
+    {warp_stall::short_scoreboard, "the latency of shared memory and special functions", shared_memory_wait},
+    {warp_stall::wait, "the latency of arithmetic", arithmetic_latency},
+    {warp_stall::math_pipe_throttle, "arithmetic units that are busy in bursts", narrow_unit},
+    {warp_stall::mio_throttle, "the queue of the load/store unit", memory_queue},
+    {warp_stall::lg_throttle, "the number of outstanding global accesses", global_accesses},
+    {warp_stall::tex_throttle, "the texture unit", texture_queue},
+    {warp_stall::barrier, "waiting at barriers", barriers},
+    {warp_stall::membar, "fences", fences},
+    {warp_stall::branch_resolving, "the latency of branches", branches},
+    {warp_stall::no_instruction, "instruction fetch", instructions_missing},
+    {warp_stall::imc_miss, "misses of the constant cache", constants_missing},
+    {warp_stall::dispatch_stall, "conflicts at dispatch", dispatch_conflicts},
+    {warp_stall::drain, "memory accesses of warps that have exited", last_stores},
+    {warp_stall::sleeping, "sleeping warps", sleeping_changes},
+    {warp_stall::cluster_barrier, "barriers of clusters", cluster_barriers},
+    {warp_stall::mbarrier, "bulk copies and mbarriers", mbarriers},
+    {warp_stall::grid_dependency, "the end of the launch before", earlier_launches},
+    {warp_stall::misc, "context switches", contexts},
+    {warp_stall::not_selected, "the number of schedulers", schedulers},
 };
+
+// Each state in which a warp waits has its rule.
+constexpr bool has_all_waits() {
+  bool has[static_cast<std::size_t>(warp_stall::count)] = {};
+  has[static_cast<std::size_t>(warp_stall::selected)] = true;
+  for (const wait_rule& w : of_wait) has[static_cast<std::size_t>(w.state)] = true;
+  for (const bool one : has)
+    if (!one) return false;
+  return true;
+}
+static_assert(has_all_waits(), "a state of warps has no changes that would shorten it");
 
 std::vector<change> more_of_unit(const judged& j, const char* key) {
   return first({more_lanes(j, key), more_sms(j, "more units")});
@@ -341,13 +353,13 @@ std::vector<change> changes_for_resource(const std::string& resource, const json
 
 std::vector<change> changes_for_wait(const std::string& state, const json& kernel, const machine_parameters& machine) {
   for (const wait_rule& w : of_wait)
-    if (w.state == state) return w.changes({kernel, machine});
+    if (name_of(w.state) == state) return w.changes({kernel, machine});
   return {};
 }
 
 std::string name_of_wait(const std::string& state) {
   for (const wait_rule& w : of_wait)
-    if (w.state == state) return w.name;
+    if (name_of(w.state) == state) return w.name;
   return "";
 }
 

@@ -126,9 +126,11 @@ void write_hot_lines(page& p, const kernel_metrics& k) {
   const char* label = "hot lines";
   for (const line_metrics* l : hot) {
     amount most{"", 0};
-    l->warp_cycles.visit([&most](const char* name, std::uint64_t n) {
-      if (n > most.cycles && std::strcmp(name, "active") != 0 && std::strcmp(name, "selected") != 0) most = {name, n};
-    });
+    for (std::size_t s = 0; s < l->warp_cycles.states.size(); ++s) {
+      const auto state = static_cast<warp_cycle>(s);
+      const std::uint64_t n = l->warp_cycles[state];
+      if (n > most.cycles && state != warp_cycle::selected) most = {name_of(state), n};
+    }
     const std::string source = l->source.substr(l->source.find_last_of('/') + 1), number = std::to_string(l->line);
     p.line(label,
            fmt::format("{:<27}{:>7}  {} {}",

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "heddle/occupancy/limiter.h"
+#include "heddle/sub_partition/account/warp_state.h"
 
 namespace heddle::testbench {
 
@@ -19,33 +20,38 @@ using json = nlohmann::ordered_json;
 /// The states of waiting warps (docs/use/metrics.md) that a section of the configuration may shorten.
 struct waits {
   const char* section;
-  std::vector<const char*> states;
+  std::vector<warp_stall> states;
 };
 
 const std::vector<waits>& waits_by_section() {
-  static const std::vector<const char*> arithmetic = {"wait", "math_pipe_throttle", "dispatch_stall"};
-  static const std::vector<const char*> far = {"long_scoreboard", "lg_throttle"};
+  static const std::vector<warp_stall> arithmetic = {warp_stall::wait, warp_stall::math_pipe_throttle,
+                                                     warp_stall::dispatch_stall};
+  static const std::vector<warp_stall> far = {warp_stall::long_scoreboard, warp_stall::lg_throttle};
   static const std::vector<waits> all = {
       {"fp32", arithmetic},
       {"int", arithmetic},
       {"fp64", arithmetic},
       {"half", arithmetic},
       {"tensor", arithmetic},
-      {"sfu", {"wait", "math_pipe_throttle", "short_scoreboard", "mio_throttle"}},
-      {"branch", {"branch_resolving"}},
-      {"instruction_cache", {"no_instruction"}},
-      {"constant_cache", {"imc_miss"}},
-      {"texture", {"tex_throttle", "long_scoreboard"}},
-      {"shared_memory", {"short_scoreboard", "mio_throttle"}},
-      {"ldst", {"short_scoreboard", "mio_throttle", "lg_throttle", "long_scoreboard"}},
+      {"sfu",
+       {warp_stall::wait, warp_stall::math_pipe_throttle, warp_stall::short_scoreboard, warp_stall::mio_throttle}},
+      {"branch", {warp_stall::branch_resolving}},
+      {"instruction_cache", {warp_stall::no_instruction}},
+      {"constant_cache", {warp_stall::imc_miss}},
+      {"texture", {warp_stall::tex_throttle, warp_stall::long_scoreboard}},
+      {"shared_memory", {warp_stall::short_scoreboard, warp_stall::mio_throttle}},
+      {"ldst",
+       {warp_stall::short_scoreboard, warp_stall::mio_throttle, warp_stall::lg_throttle, warp_stall::long_scoreboard}},
       {"l1", far},
       {"tlb", far},
       {"interconnect", far},
       {"l2", far},
       {"memory", far},
       {"dram", far},
-      {"cwd", {"drain"}},
-      {"sub_partition", {"not_selected", "wait", "math_pipe_throttle", "dispatch_stall", "short_scoreboard"}},
+      {"cwd", {warp_stall::drain}},
+      {"sub_partition",
+       {warp_stall::not_selected, warp_stall::wait, warp_stall::math_pipe_throttle, warp_stall::dispatch_stall,
+        warp_stall::short_scoreboard}},
   };
   return all;
 }
@@ -58,7 +64,7 @@ class wait_shares {
     for (const json& kernel : metrics.at("kernels")) {
       if (!kernel.contains("warp_states")) continue;
       for (const auto& [state, cycles] : kernel.at("warp_states").items()) {
-        if (state == "selected" || !cycles.is_number()) continue;
+        if (state == name_of(warp_stall::selected) || !cycles.is_number()) continue;
         cycles_[state] += cycles.get<double>();
         all_ += cycles.get<double>();
       }
@@ -69,8 +75,8 @@ class wait_shares {
     for (const waits& w : waits_by_section()) {
       if (section != w.section) continue;
       double sum = 0;
-      for (const char* state : w.states)
-        if (const auto found = cycles_.find(state); found != cycles_.end()) sum += found->second;
+      for (const warp_stall state : w.states)
+        if (const auto found = cycles_.find(name_of(state)); found != cycles_.end()) sum += found->second;
       return all_ > 0 ? sum / all_ : 1;
     }
     return 1;

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "heddle/tlm/kernel/state_image.h"
 
@@ -38,54 +39,55 @@ namespace heddle {
   X(other, \
     "has exited and drains, is switched, waits at a fence, or its dispatcher is taken")
 
-/// X(name in `warp_states`, which is the newer profilers'; its warp_cycle; colour in GTKWave; sentence). The rarer
-/// states come last. Colours are X11 names: green for issue, blue for results, red for other warps, yellow for memory,
-/// violet for units, grey for the front end.
+/// X(name in `warp_states`, which is the newer profilers'; its warp_cycle; colour in GTKWave; common, or rare: written
+/// only where it occurs, as few chips have it; what the warp waits for: itself, or others that go before; sentence).
+/// The rarer states come last. Colours are X11 names: green for issue, blue for results, red for other warps, yellow
+/// for memory, violet for units, grey for the front end.
 #define HEDDLE_WARP_STALLS(X) \
-  X(selected, selected, "forest green", \
+  X(selected, selected, "forest green", common, itself, \
     "issues: an instruction, or its replay") \
-  X(not_selected, not_selected, "dark olive green", \
+  X(not_selected, not_selected, "dark olive green", common, others, \
     "is eligible; another was selected") \
-  X(wait, exec_dependency, "steel blue", \
+  X(wait, exec_dependency, "steel blue", common, itself, \
     "waits for an operand of fixed latency") \
-  X(short_scoreboard, exec_dependency, "slate blue", \
+  X(short_scoreboard, exec_dependency, "slate blue", common, itself, \
     "waits for an operand of shared or constant memory, a special function, conversion, shuffle, special " \
     "register or a unit that the SM has once") \
-  X(long_scoreboard, exec_dependency, "midnight blue", \
+  X(long_scoreboard, exec_dependency, "midnight blue", common, itself, \
     "waits for an operand of global, local or texture memory") \
-  X(math_pipe_throttle, pipe_busy, "purple", \
+  X(math_pipe_throttle, pipe_busy, "purple", common, others, \
     "has an arithmetic instruction; its unit is busy") \
-  X(mio_throttle, memory_dependency, "goldenrod", \
+  X(mio_throttle, memory_dependency, "goldenrod", common, others, \
     "has an instruction for the load/store unit, whose queue is full") \
-  X(lg_throttle, memory_throttle, "goldenrod", \
+  X(lg_throttle, memory_throttle, "goldenrod", common, others, \
     "has a local or global access; the L1's queue for them is full (memory_dependency while only the " \
     "LDST unit is busy)") \
-  X(tex_throttle, texture, "goldenrod", \
+  X(tex_throttle, texture, "goldenrod", common, others, \
     "has a texture or surface instruction; the texture unit's queue is full") \
-  X(barrier, sync, "firebrick", \
+  X(barrier, sync, "firebrick", common, itself, \
     "waits at a barrier") \
-  X(cluster_barrier, sync, "firebrick", \
+  X(cluster_barrier, sync, "firebrick", rare, itself, \
     "waits at the barrier of its thread block cluster") \
-  X(membar, other, "firebrick", \
+  X(membar, other, "firebrick", common, itself, \
     "waits at a fence for its own memory accesses") \
-  X(branch_resolving, inst_fetch, "gray40", \
+  X(branch_resolving, inst_fetch, "gray40", common, itself, \
     "waits for the target of its branch") \
-  X(no_instruction, inst_fetch, "gray40", \
+  X(no_instruction, inst_fetch, "gray40", common, itself, \
     "waits for its next instruction, which is not in the buffer") \
-  X(imc_miss, constant_memory_dependency, "gray40", \
+  X(imc_miss, constant_memory_dependency, "gray40", common, itself, \
     "waits for a constant operand that missed") \
-  X(dispatch_stall, other, "purple", \
+  X(dispatch_stall, other, "purple", common, others, \
     "is kept from accessing memory by the policy, or the operands of an earlier instruction are being " \
     "read (operand_read = window)") \
-  X(drain, other, "gray40", \
+  X(drain, other, "gray40", common, itself, \
     "has exited, and waits for outstanding loads and for its stores to leave the queue") \
-  X(sleeping, sleeping, "gray40", \
+  X(sleeping, sleeping, "gray40", common, itself, \
     "sleeps (nanosleep), or all its lanes are blocked") \
-  X(misc, other, "gray40", \
+  X(misc, other, "gray40", common, itself, \
     "stops for a context switch, or is being saved or restored") \
-  X(mbarrier, sync, "firebrick", \
+  X(mbarrier, sync, "firebrick", rare, itself, \
     "waits at an mbarrier (try_wait) for arrivals or for the bytes of bulk copies") \
-  X(grid_dependency, sync, "firebrick", \
+  X(grid_dependency, sync, "firebrick", rare, itself, \
     "waits for the end of the launch before its own (griddepcontrol.wait)")
 // clang-format on
 
@@ -105,8 +107,14 @@ enum class warp_stall : std::uint8_t {
 
 const char* name_of(warp_cycle s);
 const char* name_of(warp_stall s);
+/// The state of this name into `s`; false: there is none.
+bool find_stall(std::string_view name, warp_stall& s);
 /// The state's colour in GTKWave.
 const char* colour_of(warp_stall s);
+/// Whether few chips have the state: it is written only where it occurs.
+bool is_rare(warp_stall s);
+/// Whether a warp in this state waits behind other warps, for a unit or room in a queue.
+bool is_queue(warp_stall s);
 
 /// Numbers by the enumerators of E.
 template <class E>

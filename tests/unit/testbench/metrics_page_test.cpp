@@ -40,7 +40,7 @@ const std::vector<page_table>& tables() {
 #define HEDDLE_X(name, sentence) "| " #name " | " sentence " |\n"
       {"| warp_cycles | the warp |\n|---|---|\n", HEDDLE_WARP_CYCLES(HEDDLE_X)},
 #undef HEDDLE_X
-#define HEDDLE_X(name, cycle, colour, sentence) "| " #name " | " #cycle " | " sentence " |\n"
+#define HEDDLE_X(name, cycle, colour, rarity, cause, sentence) "| " #name " | " #cycle " | " sentence " |\n"
       {"| warp_states | warp_cycles | the warp |\n|---|---|---|\n", HEDDLE_WARP_STALLS(HEDDLE_X)},
 #undef HEDDLE_X
   };
