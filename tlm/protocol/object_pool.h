@@ -15,9 +15,27 @@
 
 namespace heddle {
 
-/// Objects that are used again, because making one for each use costs host time. Those in the pool are poisoned
-/// (poison.h): plain objects as a whole; of others `Watched`, T or a base of it, under AddressSanitizer only.
+/// What an object_pool does with an object that is free: the object is poisoned (poison.h), a plain one as a whole; of
+/// others `Watched`, T or a base of it, under AddressSanitizer only. `zeroed`: a new one is.
 template <class T, class Watched = T>
+struct whole_object {
+  static constexpr bool zeroed = true;
+  static void set(T& o) {
+    if constexpr (is_plain) poison::set(&o, sizeof o);
+    else poison::set_object(static_cast<Watched&>(o));
+  }
+  static void lift(T& o) {
+    if constexpr (is_plain) poison::lift(&o, sizeof o);
+    else poison::lift_object(static_cast<Watched&>(o));
+  }
+
+ private:
+  static constexpr bool is_plain = std::is_trivially_copyable_v<T> && std::is_same_v<T, Watched>;
+};
+
+/// Objects that are used again, because making one for each use costs host time. Those in the pool are poisoned as
+/// `Poison` says.
+template <class T, class Watched = T, class Poison = whole_object<T, Watched>>
 class object_pool {
  public:
   object_pool() = default;
@@ -25,26 +43,21 @@ class object_pool {
   object_pool& operator=(const object_pool&) = delete;
   ~object_pool() {
     if constexpr (poison::finds != poison::found::accesses) return;
-    for (T* o : free_) poison::lift_object(static_cast<Watched&>(*o));
+    for (T* o : free_) Poison::lift(*o);
   }
   /// An object whose values are undefined if it has been used before; if not, `arguments` construct it. Throws
   /// std::logic_error if it was written after it had been given back.
   template <class... Arguments>
   T& take(Arguments&&... arguments) {
-    if (free_.empty()) {
-      all_.push_back(std::make_unique<T>(std::forward<Arguments>(arguments)...));
-      return *all_.back();
-    }
+    if (free_.empty()) return make(std::forward<Arguments>(arguments)...);
     T& o = *free_.back();
     free_.pop_back();
-    if constexpr (is_plain) poison::lift(&o, sizeof o);
-    else poison::lift_object(static_cast<Watched&>(o));
+    Poison::lift(o);
     return o;
   }
   void give_back(T& o) {
     free_.push_back(&o);
-    if constexpr (is_plain) poison::set(&o, sizeof o);
-    else poison::set_object(static_cast<Watched&>(o));
+    Poison::set(o);
   }
   /// Objects that are out of the pool.
   [[nodiscard]] std::size_t in_use() const { return all_.size() - free_.size(); }
@@ -72,12 +85,17 @@ class object_pool {
     image(is_out, order);
     if (!image.reading()) return;
     if (!all_.empty()) throw state_error("a state is read into a pool that was used");
-    while (all_.size() < is_out.size()) all_.push_back(std::make_unique<T>(arguments...));
+    while (all_.size() < is_out.size()) make(arguments...);
     for (const std::uint32_t i : order) give_back(*all_.at(i));
   }
 
  private:
-  static constexpr bool is_plain = std::is_trivially_copyable_v<T> && std::is_same_v<T, Watched>;
+  template <class... Arguments>
+  T& make(Arguments&&... arguments) {
+    if constexpr (Poison::zeroed) all_.push_back(std::make_unique<T>(std::forward<Arguments>(arguments)...));
+    else all_.push_back(std::unique_ptr<T>(new T));
+    return *all_.back();
+  }
 
   std::vector<std::unique_ptr<T>> all_;
   std::vector<T*> free_;

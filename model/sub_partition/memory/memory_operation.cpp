@@ -3,8 +3,6 @@
 #include "heddle/sub_partition/memory/memory_operation.h"
 
 #include <algorithm>
-#include <unordered_map>
-#include <unordered_set>
 
 #include "heddle/isa/set_bits.h"
 #include "heddle/tlm/kernel/state_image.h"
@@ -33,21 +31,6 @@ void exchange_texture(simt::texture_access& a, state_image& image) {
     }
 }
 
-// Of all objects: whether each is in use, and the places of the others in the order in which they are free.
-template <class T, class Free>
-std::vector<std::uint32_t> free_places(const std::vector<std::unique_ptr<T>>& all, const Free& free,
-                                       std::vector<std::uint8_t>& is_used) {
-  std::unordered_map<const T*, std::uint32_t> place;
-  for (const auto& o : all) place.emplace(o.get(), static_cast<std::uint32_t>(place.size()));
-  is_used.assign(all.size(), 1);
-  std::vector<std::uint32_t> places;
-  for (const T* o : free) {
-    places.push_back(place.at(o));
-    is_used[places.back()] = 0;
-  }
-  return places;
-}
-
 }  // namespace
 
 // Of a texture instruction, `first` is not sent.
@@ -71,58 +54,20 @@ void memory_operation::exchange(state_image& image) {
   for (const unsigned lane : set_bits(target->lanes)) image(target->offsets[lane]);
 }
 
-template <class F>
-void memory_operation_pool::each_in_use(F&& f) {
-  std::unordered_set<const memory_operation*> free;
-  for (memory_operation* o = free_operation_; o != nullptr; o = o->first.operation) free.insert(o);
-  for (const auto& o : operations_)
-    if (free.count(o.get()) == 0) f(*o);
-}
-
-template <class F>
-void memory_operation_pool::each_further_in_use(F&& f) {
-  const std::unordered_set<const lsu_transaction*> free(free_transactions_.begin(), free_transactions_.end());
-  for (const auto& t : transactions_)
-    if (free.count(t.get()) == 0) f(*t);
-}
-
 void memory_operation_pool::exchange(state_image& image) {
-  std::vector<const memory_operation*> free;
-  for (memory_operation* o = free_operation_; o != nullptr; o = o->first.operation) free.push_back(o);
-  std::vector<std::uint8_t> operations, transactions;
-  std::vector<std::uint32_t> free_operations = free_places(operations_, free, operations),
-                             free_transactions = free_places(transactions_, free_transactions_, transactions);
-  image(operations, free_operations, transactions, free_transactions);
-  if (image.reading()) make_all(operations, free_operations, transactions, free_transactions);
-  each_in_use([&image](memory_operation& o) {
+  operations_.exchange(image);
+  further_.exchange(image);
+  operations_.each_in_use([&image](memory_operation& o) {
+    o.first.operation = &o;  // as operation() has set it: of those that were read
     image.name(&o);
     image.name(&o.first);
   });
-  each_further_in_use([&image](lsu_transaction& t) { image.name(&t); });
-}
-
-// The last one that is given back is the first one that is taken.
-void memory_operation_pool::make_all(const std::vector<std::uint8_t>& operations,
-                                     const std::vector<std::uint32_t>& free_operations,
-                                     const std::vector<std::uint8_t>& transactions,
-                                     const std::vector<std::uint32_t>& free_transactions) {
-  if (!operations_.empty() || !transactions_.empty()) throw state_error("a state is read into a pool that was used");
-  while (operations_.size() < operations.size()) {
-    memory_operation& o = make(operations_);
-    o.first.operation = &o;
-  }
-  in_use_ = operations_.size();
-  for (auto i = free_operations.rbegin(); i != free_operations.rend(); ++i) give_back(*operations_.at(*i));
-  while (transactions_.size() < transactions.size()) make(transactions_);
-  for (const std::uint32_t i : free_transactions) {
-    set_poison(*transactions_.at(i));
-    free_transactions_.push_back(transactions_[i].get());
-  }
+  further_.each_in_use([&image](lsu_transaction& t) { image.name(&t); });
 }
 
 void memory_operation_pool::exchange_contents(state_image& image) {
-  each_in_use([&image](memory_operation& o) { image(o); });
-  each_further_in_use([&image](lsu_transaction& t) {
+  operations_.each_in_use([&image](memory_operation& o) { image(o); });
+  further_.each_in_use([&image](lsu_transaction& t) {
     image(t);
     if (t.instruction->has_policy()) image(t.policy);
   });

@@ -4,12 +4,12 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "heddle/simt/texture/texture.h"
 #include "heddle/sub_partition/dependence/decoded_program.h"
 #include "heddle/sub_partition/warp/copy_groups.h"
 #include "heddle/tlm/protocol/lsu_protocol.h"
+#include "heddle/tlm/protocol/object_pool.h"
 #include "heddle/tlm/protocol/poison.h"
 
 namespace heddle {
@@ -35,55 +35,53 @@ struct memory_operation {
   void exchange(state_image& image);
 };
 
-/// Recycles operations, and the transactions of operations that have several. Those in the pool are poisoned
-/// (poison.h).
+/// Of a transaction in a pool: under AddressSanitizer all of it is poisoned, otherwise its lane data. These are not
+/// zeroed either, because trace-driven warps never touch them.
+struct lane_data_poison {
+  static constexpr bool zeroed = false;
+  static void set(lsu_transaction& t) {
+    if constexpr (poison::finds == poison::found::accesses) return poison::set_object(t);
+    poison::set(t.own_addresses, sizeof t.own_addresses);
+    poison::set(t.words, sizeof t.words);
+  }
+  static void lift(lsu_transaction& t) {
+    if constexpr (poison::finds == poison::found::accesses) return poison::lift_object(t);
+    poison::lift(t.own_addresses, sizeof t.own_addresses);
+    poison::lift(t.words, sizeof t.words);
+  }
+};
+
+/// The same of an operation's first transaction; of the rest of the operation, under AddressSanitizer only.
+struct operation_poison {
+  static constexpr bool zeroed = false;
+  static void set(memory_operation& o) {
+    lane_data_poison::set(o.first);
+    poison::set_object(o);
+  }
+  static void lift(memory_operation& o) {
+    poison::lift_object(o);
+    lane_data_poison::lift(o.first);
+  }
+};
+
+/// The operations of a sub-partition, and the transactions of operations that have several.
 class memory_operation_pool {
  public:
-  memory_operation_pool() = default;
-  memory_operation_pool(const memory_operation_pool&) = delete;
-  memory_operation_pool& operator=(const memory_operation_pool&) = delete;
-  ~memory_operation_pool() {
-    if constexpr (poison::finds != poison::found::accesses) return;
-    for (memory_operation* o = free_operation_; o != nullptr; o = o->first.operation) poison::lift_object(*o);
-    for (lsu_transaction* t : free_transactions_) poison::lift_object(*t);
-  }
   memory_operation& operation() {
-    ++in_use_;
-    if (free_operation_ == nullptr) {
-      memory_operation& o = make(operations_);
-      o.first.operation = &o;
-      return o;
-    }
-    memory_operation& o = *free_operation_;
-    free_operation_ = o.first.operation;
-    poison::lift_object(o);
-    lift_poison(o.first);
+    memory_operation& o = operations_.take();
     o.first.operation = &o;
     return o;
   }
   lsu_transaction& further(memory_operation& o) {
-    lsu_transaction& t = free_transactions_.empty() ? make(transactions_) : *free_transactions_.back();
-    if (!free_transactions_.empty()) {
-      free_transactions_.pop_back();
-      lift_poison(t);
-    }
+    lsu_transaction& t = further_.take();
     t.operation = &o;
     return t;
   }
-  void give_back(memory_operation& o) {
-    --in_use_;
-    o.first.operation = free_operation_;
-    free_operation_ = &o;
-    set_poison(o.first);
-    poison::set_object(o);
-    poison::lift_object(o.first.operation);  // the list is linked through it
-  }
+  void give_back(memory_operation& o) { operations_.give_back(o); }
   void give_back(lsu_transaction& t) {
-    if (&t == &t.operation->first) return;
-    set_poison(t);
-    free_transactions_.push_back(&t);
+    if (&t != &t.operation->first) further_.give_back(t);
   }
-  [[nodiscard]] std::size_t in_use() const { return in_use_; }
+  [[nodiscard]] std::size_t in_use() const { return operations_.in_use(); }
   /// Which operations and transactions are in use, and the order in which the others are taken. Names those in use. It
   /// is read into a pool that was never used.
   void exchange(state_image& image);
@@ -91,36 +89,8 @@ class memory_operation_pool {
   void exchange_contents(state_image& image);
 
  private:
-  void make_all(const std::vector<std::uint8_t>& operations, const std::vector<std::uint32_t>& free_operations,
-                const std::vector<std::uint8_t>& transactions, const std::vector<std::uint32_t>& free_transactions);
-  template <class F>
-  void each_in_use(F&& f);
-  template <class F>
-  void each_further_in_use(F&& f);
-
-  // Under AddressSanitizer the whole transaction, otherwise its lane data.
-  static void set_poison(lsu_transaction& t) {
-    if constexpr (poison::finds == poison::found::accesses) return poison::set_object(t);
-    poison::set(t.own_addresses, sizeof t.own_addresses);
-    poison::set(t.words, sizeof t.words);
-  }
-  static void lift_poison(lsu_transaction& t) {
-    if constexpr (poison::finds == poison::found::accesses) return poison::lift_object(t);
-    poison::lift(t.own_addresses, sizeof t.own_addresses);
-    poison::lift(t.words, sizeof t.words);
-  }
-  // Lane data are not zeroed, because trace-driven warps never touch them.
-  template <class T>
-  T& make(std::vector<std::unique_ptr<T>>& all) {
-    all.push_back(std::unique_ptr<T>(new T));
-    return *all.back();
-  }
-  std::vector<std::unique_ptr<memory_operation>> operations_;
-  memory_operation* free_operation_ =
-      nullptr;  // head of a list; each links to the next in a cache line that its user touches anyway
-  std::size_t in_use_ = 0;
-  std::vector<std::unique_ptr<lsu_transaction>> transactions_;
-  std::vector<lsu_transaction*> free_transactions_;
+  object_pool<memory_operation, memory_operation, operation_poison> operations_;
+  object_pool<lsu_transaction, lsu_transaction, lane_data_poison> further_;
 };
 
 }  // namespace heddle
