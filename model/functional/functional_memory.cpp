@@ -97,7 +97,7 @@ functional_memory::page* functional_memory::hold_page(std::uint64_t address, std
   if (page* p = here.load(std::memory_order_relaxed)) return p;
   if (held_.size() >= most_held || host_->is_shared(address) || !has_room()) return nullptr;
   const held_page h{address / page_bytes * page_bytes, &here, make_page(), make_page()};
-  invariant(below_(false, h.address, h.now->bytes, page_bytes) == page_bytes,
+  invariant(below_.access(false, h.address, h.now->bytes, page_bytes) == page_bytes,
             "a program's memory gave less than a page");
   h.now->before = h.before->bytes;
   pages_.fetch_add(1, std::memory_order_relaxed);
@@ -199,7 +199,7 @@ functional_memory::page& functional_memory::load_page(std::uint64_t address, std
   const std::uint64_t begin = address / page_bytes * page_bytes;
   std::uint8_t* const of_host = host_ != nullptr ? host_->find(begin) : nullptr;
   page* const p = of_host != nullptr ? &pages_of_host_.emplace_back(of_host) : make_page();
-  invariant(of_host != nullptr || below_(false, begin, p->bytes, page_bytes) == page_bytes,
+  invariant(of_host != nullptr || below_.access(false, begin, p->bytes, page_bytes) == page_bytes,
             "device memory gave less than a page");
   pages_.fetch_add(1, std::memory_order_relaxed);
   here.store(p, std::memory_order_release);
@@ -229,7 +229,7 @@ unsigned functional_memory::exchange(bool write, std::uint64_t address, std::uin
       // The whole run of bytes without pages here, in one access.
       while (done + n < bytes && find(a + n) == nullptr)
         n = static_cast<unsigned>(std::min<std::uint64_t>(bytes - done, n + page_bytes));
-      const unsigned moved = below_(write, a, data + done, n);
+      const unsigned moved = below_.access(write, a, data + done, n);
       if (moved < n) return done + moved;
     }
     done += n;
@@ -244,7 +244,7 @@ void functional_memory::close() {
       if (page* const p = r[k].load(std::memory_order_relaxed))
         if (p->dirty.load(std::memory_order_relaxed) &&
             (host_ == nullptr || host_->find(number * region_bytes + k * page_bytes) == nullptr))
-          invariant(below_(true, number * region_bytes + k * page_bytes, p->bytes, page_bytes) == page_bytes,
+          invariant(below_.access(true, number * region_bytes + k * page_bytes, p->bytes, page_bytes) == page_bytes,
                     "device memory took less than a page");
   drop_pages();
 }

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -14,6 +13,16 @@
 #include "heddle/memory/common/host_regions.h"
 
 namespace heddle {
+
+/// The memory below that of functional execution.
+class backing_memory {
+ public:
+  /// Reads or writes, and returns the number of bytes transferred. One thread calls it at a time.
+  virtual unsigned access(bool write, std::uint64_t address, std::uint8_t* data, unsigned bytes) = 0;
+
+ protected:
+  ~backing_memory() = default;
+};
 
 /// Device memory for launches that are executed functionally: pages are fetched at the first access and written back
 /// before a timed launch starts. While a page is held here it is newer than the memory, so all other untimed accesses
@@ -33,10 +42,8 @@ class functional_memory {
     }
     void set_dirty();
   };
-  /// The memory below: reads or writes, and returns the number of bytes transferred. One thread calls it at a time.
-  using backing = std::function<unsigned(bool write, std::uint64_t address, std::uint8_t* data, unsigned bytes)>;
-
-  explicit functional_memory(backing below) : below_(std::move(below)) {}
+  /// `below` outlives it.
+  explicit functional_memory(backing_memory& below) : below_(below) {}
   /// These are not held here, but accessed where they are. Call close() before one is added or removed.
   void access_in_place(const host_regions& regions) { host_ = &regions; }
   functional_memory(const functional_memory&) = delete;
@@ -166,7 +173,7 @@ class functional_memory {
   page& load_page(std::uint64_t address, std::atomic<page*>& here);
   page* find(std::uint64_t address);
 
-  const backing below_;
+  backing_memory& below_;
   std::mutex mutex_;                         // guards what follows, and calls of below_
   std::map<std::uint64_t, region> regions_;  // by number; those made stay until close()
   // Host memory of the first pages, and slabs from which the others are cut; they serve again after close().

@@ -47,22 +47,28 @@ using page_images = std::unordered_map<std::uint64_t, std::vector<std::uint8_t>>
 
 // Reads zeros from the memory of malloc, and pages of `before` in place of those below. Pages that are written
 // back go to `after`.
-functional_memory::backing copied_memory(functional_memory::backing below, const page_images& before,
-                                         page_images& after) {
-  return [below = std::move(below), &before, &after](bool write, std::uint64_t address, std::uint8_t* data,
-                                                     unsigned bytes) {
+class copied_memory final : public backing_memory {
+ public:
+  copied_memory(backing_memory& below, const page_images& before, page_images& after)
+      : below_(below), before_(before), after_(after) {}
+  unsigned access(bool write, std::uint64_t address, std::uint8_t* data, unsigned bytes) override {
     const bool of_malloc = spaced_heap::contains(address);
     if (write) {
-      if (!of_malloc) after[address].assign(data, data + bytes);
+      if (!of_malloc) after_[address].assign(data, data + bytes);
       return bytes;
     }
-    const auto earlier = before.find(address);
+    const auto earlier = before_.find(address);
     if (of_malloc) std::memset(data, 0, bytes);
-    else if (earlier == before.end()) return below(write, address, data, bytes);
+    else if (earlier == before_.end()) return below_.access(write, address, data, bytes);
     else std::memcpy(data, earlier->second.data(), bytes);
     return bytes;
-  };
-}
+  }
+
+ private:
+  backing_memory& below_;
+  const page_images& before_;
+  page_images& after_;
+};
 
 }  // namespace
 
@@ -142,7 +148,7 @@ void sanitizer::end() { parts_->watcher.end(); }
 
 execution_watcher& sanitizer::watcher() { return parts_->watcher; }
 
-void sanitizer::check(const resident_launch& launch, const address_ranges& ranges, functional_memory::backing below,
+void sanitizer::check(const resident_launch& launch, const address_ranges& ranges, backing_memory& below,
                       program_services& services, std::uint64_t cycle, functional_observer* observer, bool early) {
   parts& p = *parts_;
   const auto say = [&](const std::string& why) {
@@ -156,7 +162,8 @@ void sanitizer::check(const resident_launch& launch, const address_ranges& range
   begin(with_heap, launch.client);
   page_images before, after;
   if (early) before = std::move(p.left[launch.stream_key()]);
-  functional_memory copy(copied_memory(std::move(below), before, after));
+  copied_memory pages(below, before, after);
+  functional_memory copy(pages);
   functional_executor executor(p.config, copy, with_heap, services);
   patience limit(p.watcher, observer);
   executor.observe(&limit);

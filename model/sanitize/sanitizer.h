@@ -56,7 +56,7 @@ class sanitizer {
   /// A launch begins. Executes it on a copy of the memory that `below` reads. `services` are a copy of the device
   /// runtime's. Launches may be ended by `observer`, which may be null. `early`: the launch before it in its stream has
   /// not ended; it is executed on what the check of that has left.
-  void check(const resident_launch& launch, const address_ranges& ranges, functional_memory::backing below,
+  void check(const resident_launch& launch, const address_ranges& ranges, backing_memory& below,
              program_services& services, std::uint64_t cycle, functional_observer* observer, bool early);
   /// The launch that is checked now.
   [[nodiscard]] std::optional<std::uint32_t> checked() const;

@@ -71,7 +71,7 @@ double unit_cycles(const place_sums& atomic, const machine_parameters& m) {
   double further = ratio(atomic.count(line_count::atomic_turns) - requests, requests) *
                    (each > 0 ? each : m.number("l2.atomic_interval_cycles"));
   if (each == 0 && most > 0) further = std::min(further, most);
-  return std::max(requests * (1 + further), atomic.count("l2_sectors") * m.number("l2.atomic_sector_cycles"));
+  return std::max(requests * (1 + further), atomic.count(line_count::l2_sectors) * m.number("l2.atomic_sector_cycles"));
 }
 
 }  // namespace

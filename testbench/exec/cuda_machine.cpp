@@ -86,21 +86,22 @@ cuda_machine::cuda_machine(const run_options& o, const gpu_config& config)
     : chosen(o.chosen),
       chip(o, config, first_address, &in_place),
       // A copy within device memory reads and writes each byte.
-      queues("queues", chip.driver(), config.host_link, dram_gigabytes_per_second(config) / 2, o.cold, chip.checks()),
+      queues("queues", chip.driver(), config.host_link, dram_gigabytes_per_second(config) / 2, o.cold, chip.checks(),
+             *this),
       memory(chip.driver(), config.memory.capacity_mib * mebibyte, o.exact_bounds, chip.checks()) {
-  queues.on_launch = [this](const queue_operation& op) {
-    if (positions.size() <= op.launch) positions.resize(op.launch + 1);
-    positions[op.launch] = op.call;
-    chip.launched();
-  };
   chip.driver().observe(*this);
-  chip.share_among([this] { return clients(); });
-  chip.serve(
-      o.arguments.empty() ? "program" : o.arguments[0], [this]() -> const std::vector<unsigned>& { return positions; },
-      [this](const std::string& file) {
-        const auto found = sources.find(file);
-        return found != sources.end() ? &found->second : nullptr;
-      });
+  chip.serve(o.arguments.empty() ? "program" : o.arguments[0], *this);
+}
+
+void cuda_machine::kernel_begins(const queue_operation& op) {
+  if (positions.size() <= op.launch) positions.resize(op.launch + 1);
+  positions[op.launch] = op.call;
+  chip.launched();
+}
+
+const std::string* cuda_machine::module_text(const std::string& file) const {
+  const auto found = sources.find(file);
+  return found != sources.end() ? &found->second : nullptr;
 }
 
 // NVIDIA, Multi-Process Service, "Volta MPS Execution Resource Provisioning": the attribute of the multiprocessors

@@ -29,7 +29,7 @@ struct call_answer {
 };
 
 /// State shared by all CUDA programs of a run: the machine and its loaded modules.
-struct cuda_machine final : private print_observer {
+struct cuda_machine final : private print_observer, private kernel_observer, private machine_host {
   cuda_machine(const run_options& o, const gpu_config& config);
   virtual ~cuda_machine() = default;
   const launch_choice chosen;
@@ -50,7 +50,7 @@ struct cuda_machine final : private print_observer {
   /// Notes a process, with its share. Returns its number as a client of the GPU, from 1 on.
   unsigned join(const std::string& program, process_share p);
   /// The processes for metrics; none if there is only one, without a share.
-  [[nodiscard]] std::vector<client_metrics> clients() const;
+  [[nodiscard]] std::vector<client_metrics> clients() const override;
   // Position of each launch in the order of the program's calls, by the driver's number.
   std::vector<unsigned> positions;
   std::map<std::string, std::string> sources;                   // PTX by file name
@@ -75,6 +75,9 @@ struct cuda_machine final : private print_observer {
  private:
   void printed(const std::string& more) override { printed_by(0, more); }
   void printed_by(std::uint32_t client, const std::string& more) override { texts[client] += more; }
+  void kernel_begins(const queue_operation& op) override;
+  [[nodiscard]] const std::vector<unsigned>& launch_positions() const override { return positions; }
+  [[nodiscard]] const std::string* module_text(const std::string& file) const override;
 };
 
 /// One process of the CUDA program: its modules, streams, events and memory, by the numbers given to it.

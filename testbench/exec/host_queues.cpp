@@ -19,12 +19,13 @@ const sc_core::sc_time memory_question(1, sc_core::SC_US);
 }  // namespace
 
 host_queues::host_queues(sc_core::sc_module_name name, host_driver& driver, const host_link_parameters& link,
-                         double device_copy_gbs, bool cold, sanitizer* checks)
+                         double device_copy_gbs, bool cold, sanitizer* checks, kernel_observer& observer)
     : sc_module(name),
       driver_(driver),
       link_(link),
       device_copy_gbs_(device_copy_gbs),
       checks_(checks),
+      observer_(observer),
       starts_(driver, cold) {
   HEDDLE_HAS_PROCESS(host_queues);
   SC_THREAD(run);
@@ -227,7 +228,7 @@ void host_queues::run() {
     }
     if (fault_.empty()) fault_ = driver_.fault();
     advance();
-    if (awaited() || (wants_pause && wants_pause())) pause_request::make();
+    if (awaited() || (host_ != nullptr && host_->wants_pause())) pause_request::make();
   }
 }
 
@@ -326,7 +327,7 @@ void host_queues::begin(queue_operation& op) {
       starts_.began(op.launch);
       ++launches_;
       ++running_;
-      if (on_launch) on_launch(op);
+      observer_.kernel_begins(op);
       break;
     case queue_operation::kind::transfer: {
       // One copy engine for each direction: a copy starts when the previous one has ended.
@@ -361,7 +362,7 @@ void host_queues::execute(queue_operation& op) {
   try {
     functional_.warp_instructions += driver_.execute(op.request);
   } catch (const input_error& e) {
-    if (is_gone && is_gone(op.owner)) forget(op.owner);
+    if (is_gone(op)) forget(op.owner);
     else fault_ = e.what();
   }
   executes_for_ = 0;
@@ -371,7 +372,7 @@ void host_queues::execute(queue_operation& op) {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   functional_.seconds += seconds;
   constexpr double long_seconds = 0.1;
-  if (seconds > long_seconds && is_gone && is_gone(op.owner)) forget(op.owner);
+  if (seconds > long_seconds && is_gone(op)) forget(op.owner);
   fault_ = driver_.fault();
   if (fault_.empty()) end(op);
 }

@@ -57,11 +57,34 @@ struct queue_operation {
 };
 using queue_entry = std::shared_ptr<queue_operation>;
 
+/// Learns what the queues begin.
+class kernel_observer {
+ public:
+  /// A kernel was passed to the GPU, with the driver's number.
+  virtual void kernel_begins(const queue_operation& op) = 0;
+
+ protected:
+  ~kernel_observer() = default;
+};
+
+/// The server of the programs whose operations are queued.
+class queue_host {
+ public:
+  /// Whether a process has ended; asked after a long functional launch.
+  [[nodiscard]] virtual bool is_gone(pid_t process) const = 0;
+  /// Asked when something happens, and each time a word of memory is read: true pauses the simulation.
+  virtual bool wants_pause() = 0;
+
+ protected:
+  ~queue_host() = default;
+};
+
 class host_queues : public sc_core::sc_module {
  public:
   /// `cold`: launches begin one at a time, with empty caches. `checks`: learns the order of operations; may be null.
+  /// `observer` outlives the queues.
   host_queues(sc_core::sc_module_name name, host_driver& driver, const host_link_parameters& link,
-              double device_copy_gbs, bool cold, sanitizer* checks);
+              double device_copy_gbs, bool cold, sanitizer* checks, kernel_observer& observer);
 
   /// Appends an operation to its stream.
   void add(const queue_entry& op);
@@ -124,12 +147,8 @@ class host_queues : public sc_core::sc_module {
   [[nodiscard]] pid_t executes_for() const;
   /// What is executed functionally now, for people; empty: nothing.
   [[nodiscard]] const std::string& executed() const { return executed_; }
-  /// Whether a process has ended; asked after a long functional launch.
-  std::function<bool(pid_t)> is_gone;
-  /// Asked when something happens, and each time a word of memory is read: true pauses the simulation.
-  std::function<bool()> wants_pause;
-  /// Called for each kernel passed to the GPU, with the driver's number.
-  std::function<void(const queue_operation&)> on_launch;
+  /// `h` outlives their work. Without it no process is gone, and nothing pauses the simulation.
+  void serve_for(queue_host& h) { host_ = &h; }
 
  private:
   struct stream {
@@ -151,11 +170,14 @@ class host_queues : public sc_core::sc_module {
   std::vector<queue_entry> forget(pid_t owner);
   void execute(queue_operation& op);
   [[nodiscard]] bool awaited() const;
+  [[nodiscard]] bool is_gone(const queue_operation& op) const { return host_ != nullptr && host_->is_gone(op.owner); }
 
   host_driver& driver_;
   const host_link_parameters link_;
   const double device_copy_gbs_;
   sanitizer* const checks_;
+  kernel_observer& observer_;
+  queue_host* host_ = nullptr;
   sanitize::host_order order_;
   std::map<std::uint32_t, std::uint32_t> blocking_;  // default streams of blocking streams, deleted ones too
   cold_start starts_;

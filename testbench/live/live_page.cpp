@@ -36,7 +36,8 @@ std::uint64_t number_of(const page_request& r, const char* name, std::uint64_t u
 
 }  // namespace
 
-live_page::live_page(gpu& g, const options& o) : gpu_(g), control_(o.control) {
+live_page::live_page(gpu& g, live_run& r, const std::string& name, const options& o)
+    : gpu_(g), control_(o.control), run_(r), name_(name) {
   page_ = report_page(nlohmann::json{{"kind", "live"}, {"control", control_}, {"version", HEDDLE_VERSION}}.dump());
   server_ = std::make_unique<page_server>(
       o.port, "--serve", "/events",
@@ -58,11 +59,11 @@ void live_page::handle(const page_request& r, const page_server::reply& reply) {
     if (r.path == "/") return reply({200, "text/html; charset=utf-8", page_});
     if (r.path == "/state" || r.path == "/events") return ask([this] { return state(); }, reply);
     if (r.path == "/metrics")
-      return ask([this] { return page_answer{200, "application/json", run_.metrics()}; }, reply);
+      return ask([this] { return page_answer{200, "application/json", run_.metrics_text()}; }, reply);
     if (r.path == "/report")
       return ask(
           [this] {
-            return page_answer{200, "application/json", report_of_metrics({{run_.name, run_.metrics()}})};
+            return page_answer{200, "application/json", report_of_metrics({{name_, run_.metrics_text()}})};
           },
           reply);
     if (r.path != "/sm") return reply(text_answer(404, "there is no such page"));
@@ -176,7 +177,7 @@ void live_page::check_break() {
   using kind = break_point::kind;
   const bool met = break_->what() == kind::cycle  ? now_ >= break_->cycle()
                    : break_->what() == kind::line ? line_issued_
-                                                  : break_->holds(run_.metrics());
+                                                  : break_->holds(run_.metrics_text());
   line_issued_ = false;
   if (!met) return;
   pause(break_->text());
@@ -234,9 +235,9 @@ void live_page::go_on() {
 }
 
 page_answer live_page::state() {
-  nlohmann::ordered_json s = state_of(gpu_, run_.clients());
+  nlohmann::ordered_json s = state_of(gpu_, run_.sharing_clients());
   s["cycle"] = now_;
-  s["run"] = run_.name;
+  s["run"] = name_;
   s["gpu"] = gpu_.config().gpu.name;
   s["seconds"] = run_.seconds();
   s["paused"] = paused_;

@@ -20,6 +20,22 @@
 
 namespace heddle::testbench {
 
+/// What the page asks of the run.
+class live_run {
+ public:
+  /// Up to now: the content of a metrics file.
+  [[nodiscard]] virtual std::string metrics_text() = 0;
+  /// Of simulation.
+  [[nodiscard]] virtual double seconds() const = 0;
+  /// A signal waits to be handled.
+  [[nodiscard]] virtual bool is_interrupted() const = 0;
+  /// The processes that share the GPU, by their numbers from 1 on: name and slice of each.
+  [[nodiscard]] virtual std::vector<client_metrics> sharing_clients() const = 0;
+
+ protected:
+  ~live_run() = default;
+};
+
 /// The page of a run in progress (--serve). Browsers' questions arrive on the server's thread, and the simulation
 /// answers them between two cycles, with all SMs at the same cycle, which changes no result. Without questions
 /// a run has one more observer of its clock, and is not held up.
@@ -29,23 +45,14 @@ class live_page final : private cycle_observer {
     std::uint16_t port = 0;  // 0: a free one
     bool control = false;    // the page may pause the run
   };
-  struct run {
-    std::string name;                      // for the reader
-    std::function<std::string()> metrics;  // up to now: the content of a metrics file
-    std::function<double()> seconds;       // of simulation
-    std::function<bool()> is_interrupted;  // a signal waits to be handled
-    /// The processes that share the GPU, by their numbers from 1 on: name and slice of each.
-    std::function<std::vector<client_metrics>()> clients;
-  };
 
-  /// Listens from now on. `g` outlives the page. Throws input_error if the port cannot be used.
-  live_page(gpu& g, const options& o);
+  /// Listens from now on. `g` and `r` outlive the page. `name` of the run: for the reader. Throws input_error if the
+  /// port cannot be used.
+  live_page(gpu& g, live_run& r, const std::string& name, const options& o);
   ~live_page() override;
   live_page(const live_page&) = delete;
   live_page& operator=(const live_page&) = delete;
 
-  /// Before the simulation starts.
-  void serves(run r) { run_ = std::move(r); }
   /// "http://127.0.0.1:8000/"
   [[nodiscard]] std::string address() const;
 
@@ -85,7 +92,8 @@ class live_page final : private cycle_observer {
 
   gpu& gpu_;
   const bool control_;
-  run run_;
+  live_run& run_;
+  const std::string name_;
   std::string page_;
 
   std::mutex mutex_;  // of what follows, up to the line

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,17 +11,26 @@
 
 namespace heddle::testbench {
 
+/// PTX of the modules of a run.
+class module_texts {
+ public:
+  /// The text of a module by its file name; null: no such module.
+  [[nodiscard]] virtual const std::string* module_text(const std::string& file) const = 0;
+
+ protected:
+  ~module_texts() = default;
+};
+
 /// Details of the launches of a GPU, with the text of their sources.
 class launch_details final : public kernel_details {
  public:
   struct options {
     detail how_much = detail::lines;
-    bool whole_sources = false;                                 // sources() is wanted, too
-    bool other_sources = true;                                  // files that the PTX names may be read
-    std::function<const std::string*(const std::string&)> ptx;  // the text of a module by its file name; null: unknown
+    bool whole_sources = false;  // sources() is wanted, too
+    bool other_sources = true;   // files that the PTX names may be read
   };
-  /// `g` and `energy`, which is of that GPU, outlive it.
-  launch_details(const gpu& g, energy_account& energy, options o);
+  /// `g`, `energy`, which is of that GPU, and `modules` outlive it.
+  launch_details(const gpu& g, energy_account& energy, const module_texts& modules, options o);
 
   void fill(kernel_metrics& k) override;
   /// Adds the text of the sources to a kernel that has its details.
@@ -32,6 +40,7 @@ class launch_details final : public kernel_details {
  private:
   const gpu& gpu_;
   energy_account& energy_;
+  const module_texts& modules_;
   const options options_;
   program_texts texts_;
   source_quotes quotes_;

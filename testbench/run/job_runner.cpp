@@ -114,7 +114,7 @@ run_outcome job_runner::run() {
   // Elaborates and runs the processes to their first wait; no simulated time passes.
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
   check_registers(job_.operations, machine_.config().sm.registers_per_thread);
-  share_among_clients();
+  note_clients();
   device_ = std::make_unique<device_job>(job_, driver_, machine_.config());
   machine_.announce(device_->programs());
   for (const buffer& b : job_.buffers) machine_.copied(device_->address(b.name), b.bytes);
@@ -123,9 +123,7 @@ run_outcome job_runner::run() {
       const std::string of = b.client == 0 ? "" : " of client '" + job_.clients[b.client - 1].name + "'";
       s->allocated(device_->address(b.name), b.bytes, "buffer '" + b.name + "'" + of, true, b.client);
     }
-  machine_.serve(
-      job_.name, [this]() -> const std::vector<unsigned>& { return program_.positions(); },
-      [this](const std::string& file) { return source(file); });
+  machine_.serve(job_.name, *this);
   if (signals_ != nullptr) signals_->note_stops();  // before this point there are no results to keep
   simulate();
   const bool whole = outcome_.failure.empty() && outcome_.stop_signal == 0;
@@ -145,16 +143,14 @@ run_outcome job_runner::run() {
   return std::move(outcome_);
 }
 
-void job_runner::share_among_clients() {
-  std::vector<client_metrics> clients;
+void job_runner::note_clients() {
   for (unsigned n = 1; n <= job_.clients.size(); ++n) {
-    client_metrics& c = clients.emplace_back();
+    client_metrics& c = clients_.emplace_back();
     c.name = job_.clients[n - 1].name;
     c.slice = job_.clients[n - 1].slice;
     c.sms = sms_of_client(job_, n, machine_.config());
     if (n <= options_.alone_cycles.size()) c.alone_cycles = options_.alone_cycles[n - 1];
   }
-  machine_.share_among([clients = std::move(clients)] { return clients; });
 }
 
 void job_runner::begin() {
@@ -293,8 +289,7 @@ void job_runner::attempt_checkpoint() {
 // The run continues even if the snapshot fails.
 void job_runner::write_snapshot() {
   advance_time();
-  run_metrics m =
-      machine_.metrics_so_far(program_.positions(), [this](const std::string& file) { return source(file); });
+  run_metrics m = machine_.metrics_so_far();
   m.cut_cycle = simulated_;
   const std::string text = to_json(m);
   const std::string file =
@@ -377,7 +372,7 @@ void job_runner::write_descriptors() {
 
 void job_runner::take_metrics() {
   run_metrics& m = outcome_.metrics;
-  m = machine_.final_metrics(program_.positions(), [this](const std::string& file) { return source(file); });
+  m = machine_.final_metrics();
   if (outcome_.stop_signal != 0) {
     m.stopped = name_of_signal(outcome_.stop_signal);
     m.cut_cycle = simulated_;

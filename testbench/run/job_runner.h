@@ -29,7 +29,7 @@ class signal_watch : public cycle_observer {
 };
 
 /// One simulation of one job: the GPU, the driver and the host's program, and their results.
-class job_runner final : private print_observer {
+class job_runner final : private print_observer, private machine_host {
  public:
   /// Builds the machine. `j` is validated and outlives the runner, as do `signals`; null: no signals are handled.
   /// Throws input_error.
@@ -55,7 +55,7 @@ class job_runner final : private print_observer {
   void answer_signals();
   void write_snapshot();
   void begin();
-  void share_among_clients();
+  void note_clients();
   void fill_l2();
   void resume(const checkpoint& c);
   void attempt_checkpoint();
@@ -66,7 +66,9 @@ class job_runner final : private print_observer {
   void take_outputs();
   void write_descriptors();
   void take_metrics();
-  [[nodiscard]] const std::string* source(const std::string& file) const { return device_->source(file); }
+  [[nodiscard]] const std::vector<unsigned>& launch_positions() const override { return program_.positions(); }
+  [[nodiscard]] const std::string* module_text(const std::string& file) const override { return device_->source(file); }
+  [[nodiscard]] std::vector<client_metrics> clients() const override { return clients_; }
 
   const run_options& options_;
   const job& job_;
@@ -81,6 +83,7 @@ class job_runner final : private print_observer {
   signal_watch signal_watch_;
   run_checkpoints checkpoints_;
   run_outcome outcome_;
+  std::vector<client_metrics> clients_;
   std::uint64_t simulated_ = 0;  // cycles simulated completely
 };
 

@@ -17,7 +17,6 @@
 #include "heddle/tlm/kernel/state_image.h"
 #include "testbench/live/pause_request.h"
 #include "testbench/options/log.h"
-#include "testbench/report/launch_details.h"
 #include "testbench/report/metrics_report.h"
 #include "testbench/report/report_page.h"
 #include "testbench/run/run_signals.h"
@@ -149,20 +148,23 @@ void machine::warn_of_empty_window(const run_metrics& m) const {
                        grouped(first.start_cycle));
 }
 
-void machine::serve(const std::string& name, std::function<const std::vector<unsigned>&()> positions,
-                    source_finder source) {
+void machine::serve(const std::string& name, const machine_host& host) {
+  host_ = &host;
   if (!options_.serves) return;
-  page_ = std::make_unique<live_page>(gpu_, live_page::options{options_.serve_port, options_.serve_control});
-  page_->serves({name,
-                 [this, positions = std::move(positions), source = std::move(source)] {
-                   run_metrics m = metrics_so_far(positions(), source);
-                   m.cut_cycle = page_->cycle();
-                   return to_json(m);
-                 },
-                 [this] { return wall_seconds_; }, [] { return run_signals::pending(); },
-                 [this] { return clients_ ? clients_() : std::vector<client_metrics>(); }});
+  live_run& run = *this;
+  page_ = std::make_unique<live_page>(gpu_, run, name, live_page::options{options_.serve_port, options_.serve_control});
   std::fprintf(stderr, "heddle: the page of this run: %s\n", page_->address().c_str());
 }
+
+std::string machine::metrics_text() {
+  run_metrics m = metrics_so_far();
+  m.cut_cycle = page_->cycle();
+  return to_json(m);
+}
+
+bool machine::is_interrupted() const { return run_signals::pending(); }
+
+std::vector<client_metrics> machine::sharing_clients() const { return host_->clients(); }
 
 bool machine::run_for(const sc_core::sc_time& duration) {
   sc_core::sc_time reached = sc_core::sc_time_stamp();
@@ -219,34 +221,35 @@ void machine::exchange(state_image& image) {
   if (cap_ != nullptr) cap_->exchange(image);
 }
 
-run_metrics machine::metrics_so_far(const std::vector<unsigned>& positions, const source_finder& source) {
+run_metrics machine::metrics_so_far() {
   intervals_.settle();
   run_metrics m = collect_all();
   intervals_.fill_so_far(m);
   m.snapshot = true;
-  complete(m, positions, source);
+  complete(m);
   return m;
 }
 
-run_metrics machine::final_metrics(const std::vector<unsigned>& positions, const source_finder& source) {
+run_metrics machine::final_metrics() {
   if (page_ != nullptr) page_->end();
   warn_of_one_thread();
   run_metrics m = collect_all();
   intervals_.fill(m);
   warn_of_empty_window(m);
-  complete(m, positions, source);
+  complete(m);
   return m;
 }
 
 // Adds the parts of the metrics that the GPU does not know.
-void machine::complete(run_metrics& m, const std::vector<unsigned>& positions, const source_finder& source) {
+void machine::complete(run_metrics& m) {
   m.config = config_;
-  if (std::vector<client_metrics> clients = clients_ ? clients_() : std::vector<client_metrics>(); !clients.empty())
+  const std::vector<unsigned>& positions = host_->launch_positions();
+  if (std::vector<client_metrics> clients = host_->clients(); !clients.empty())
     add_clients(m, gpu_, std::move(clients));
   double warp_instructions = 0;
-  auto details = std::make_shared<launch_details>(
-      gpu_, intervals_.energy(),
-      launch_details::options{how_much(), writes_metrics(), options_.confine.empty(), source});
+  auto details =
+      std::make_shared<launch_details>(gpu_, intervals_.energy(), *host_,
+                                       launch_details::options{how_much(), writes_metrics(), options_.confine.empty()});
   for (kernel_metrics& k : m.kernels) {
     invariant(k.launch < positions.size(), "metrics name a launch that was never made");
     k.launch = positions[k.launch];

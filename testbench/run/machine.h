@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <systemc>
@@ -21,6 +20,7 @@
 #include "testbench/live/live_page.h"
 #include "testbench/options/options.h"
 #include "testbench/record/run_recorder.h"
+#include "testbench/report/launch_details.h"
 #include "testbench/run/core_time.h"
 #include "testbench/views/make_views.h"
 
@@ -37,12 +37,21 @@ struct run_outcome {
   int stop_signal = 0;         // the signal that ended the run early; 0: none
 };
 
-/// A GPU with its driver and its views. The host is a job's program or an external CUDA program.
-class machine {
+/// The host of a machine, a job's program or an external CUDA program: what metrics and the page of the run say of it.
+class machine_host : public module_texts {
  public:
-  /// The text of a module by its file name; null: no such module.
-  using source_finder = std::function<const std::string*(const std::string&)>;
+  /// The position of each launch in the host's order, indexed by the driver's launch number.
+  [[nodiscard]] virtual const std::vector<unsigned>& launch_positions() const = 0;
+  /// The processes that share the GPU now, with name, slice and sms of each.
+  [[nodiscard]] virtual std::vector<client_metrics> clients() const = 0;
 
+ protected:
+  ~machine_host() = default;
+};
+
+/// A GPU with its driver and its views.
+class machine : private live_run {
+ public:
   /// `in_place`: memory of the host that kernels access where it is; null: none. Throws input_error.
   machine(const run_options& o, const gpu_config& config,
           std::uint64_t first_address = host_driver::default_first_address, const host_regions* in_place = nullptr);
@@ -59,8 +68,6 @@ class machine {
 
   /// Before the simulation: tells the views what the host will launch. Throws input_error.
   void announce(const std::vector<const isa::program*>& programs);
-  /// `clients`: the processes that share the GPU now, with name, slice and sms of each, for metrics and the live page.
-  void share_among(std::function<std::vector<client_metrics>()> clients) { clients_ = std::move(clients); }
   /// The driver has passed a launch to the GPU that announce() did not name.
   void launched();
   /// The host has copied bytes to device memory.
@@ -69,9 +76,9 @@ class machine {
   }
   /// Before the simulation starts: SMs may be simulated ahead (gpu::simulate_ahead), on the threads of the options.
   void simulate_ahead(cycle_t until, bool preemptions);
-  /// Before the simulation starts: what the page of the run (--serve) says of the host. As metrics_so_far(); both are
-  /// called as long as the machine simulates.
-  void serve(const std::string& name, std::function<const std::vector<unsigned>&()> positions, source_finder source);
+  /// Before the simulation starts: the host of the run of this name, which is asked as long as the machine simulates.
+  /// Opens the page of the run (--serve).
+  void serve(const std::string& name, const machine_host& host);
   /// Simulates for `duration`, or until the simulation is paused or no activity is left. False: it is paused, and
   /// there is more to simulate in this time.
   bool run_for(const sc_core::sc_time& duration);
@@ -90,10 +97,9 @@ class machine {
   [[nodiscard]] cycle_t bring_into_step() { return is_paused() ? page_->cycle() : gpu_.bring_into_step(); }
   /// The state of GPU, driver and metrics, as gpu::exchange().
   void exchange(state_image& image);
-  /// The metrics of a running simulation up to now, and of a finished one. `positions`: the position of each launch in
-  /// the host's order, indexed by the driver's launch number.
-  run_metrics metrics_so_far(const std::vector<unsigned>& positions, const source_finder& source);
-  run_metrics final_metrics(const std::vector<unsigned>& positions, const source_finder& source);
+  /// The metrics of a running simulation up to now, and of a finished one. After serve().
+  run_metrics metrics_so_far();
+  run_metrics final_metrics();
   /// Writes the result files of the options and renames all files to their final names. Throws input_error.
   void write_files(run_outcome& outcome, const std::string& name);
 
@@ -107,6 +113,10 @@ class machine {
   [[nodiscard]] bool writes_metrics() const {
     return !options_.metrics_file.empty() || !options_.report_file.empty() || page_ != nullptr;
   }
+  [[nodiscard]] std::string metrics_text() override;
+  [[nodiscard]] double seconds() const override { return wall_seconds_; }
+  [[nodiscard]] bool is_interrupted() const override;
+  [[nodiscard]] std::vector<client_metrics> sharing_clients() const override;
   /// Of a few launches all details are collected at once; of more, when they are asked for.
   [[nodiscard]] bool has_few_launches() const;
   bool simulate_until(const sc_core::sc_time& end);
@@ -115,7 +125,7 @@ class machine {
   run_metrics collect_all() {
     return collect(gpu_, intervals_.energy(), has_few_launches() ? how_much() : detail::none);
   }
-  void complete(run_metrics& m, const std::vector<unsigned>& positions, const source_finder& source);
+  void complete(run_metrics& m);
   void warn_of_one_thread() const;
   void warn_of_empty_window(const run_metrics& m) const;
 
@@ -130,10 +140,10 @@ class machine {
   result_files files_;
   std::vector<std::unique_ptr<view>> views_;
   interval_sampler intervals_;
-  std::unique_ptr<run_recorder> recorder_;                // null without --record
-  bool untraced_ = false;                                 // the user knows that there will be none
-  std::unique_ptr<live_page> page_;                       // null without --serve
-  std::function<std::vector<client_metrics>()> clients_;  // empty: there are none
+  std::unique_ptr<run_recorder> recorder_;  // null without --record
+  bool untraced_ = false;                   // the user knows that there will be none
+  std::unique_ptr<live_page> page_;         // null without --serve
+  const machine_host* host_ = nullptr;      // null before serve()
   double cpu_seconds_ = 0;
   double wall_seconds_ = 0;
 };

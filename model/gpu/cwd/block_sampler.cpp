@@ -96,12 +96,8 @@ double growth_of(const std::vector<double>& v) {
 
 }  // namespace
 
-block_sampler::block_sampler(double error, std::uint64_t blocks, std::uint64_t wave, std::function<cache_use()> cache)
-    : error_(error),
-      blocks_(blocks),
-      wave_(std::max<std::uint64_t>(wave, 1)),
-      cache_(std::move(cache)),
-      batch_blocks_(wave_) {}
+block_sampler::block_sampler(double error, std::uint64_t blocks, std::uint64_t wave, const sampled_cache& cache)
+    : error_(error), blocks_(blocks), wave_(std::max<std::uint64_t>(wave, 1)), cache_(cache), batch_blocks_(wave_) {}
 
 void block_sampler::block_ended(cycle_t cycle, cycle_t took, std::uint64_t instructions) {
   if (ended_++ == 0) first_begin_ = cycle - took;
@@ -115,7 +111,7 @@ void block_sampler::block_ended(cycle_t cycle, cycle_t took, std::uint64_t instr
 
 void block_sampler::end_batch(cycle_t cycle) {
   present_.cycles = static_cast<double>(cycle - batch_begin_);
-  const cache_use use = cache_();
+  const cache_use use = cache_.use_now();
   present_.touched = use.touched;
   present_.missed = static_cast<double>(use.missed_sectors - missed_);
   missed_ = use.missed_sectors;

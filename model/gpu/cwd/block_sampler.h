@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <vector>
 
@@ -27,7 +26,8 @@ namespace heddle {
 class block_sampler {
  public:
   /// For a launch of `blocks` blocks, of which the GPU can hold `wave`. `error`: the relative error to be reached.
-  block_sampler(double error, std::uint64_t blocks, std::uint64_t wave, std::function<cache_use()> cache);
+  /// `cache`: the L2, which outlives the sampler.
+  block_sampler(double error, std::uint64_t blocks, std::uint64_t wave, const sampled_cache& cache);
 
   /// A block has ended in `cycle` that was dispatched `took` cycles before; all earlier ends have been told.
   void block_ended(cycle_t cycle, cycle_t took, std::uint64_t instructions);
@@ -85,7 +85,7 @@ class block_sampler {
 
   const double error_;
   const std::uint64_t blocks_, wave_;
-  const std::function<cache_use()> cache_;
+  const sampled_cache& cache_;
   double first_touched_ = 0;             // share of the L2 when the first batch had ended
   std::uint64_t missed_ = 0;             // sectors, before the present batch
   std::uint64_t most_instructions_ = 0;  // of one block

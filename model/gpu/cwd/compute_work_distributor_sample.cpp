@@ -14,8 +14,7 @@ std::shared_ptr<block_sampler> compute_work_distributor::sampler_of(const reside
   const std::uint64_t together = launch.cluster_blocks();
   const std::uint64_t wave = together > 1 ? max_active_clusters(config_, blocks_per_sm, together) * together
                                           : std::uint64_t{blocks_per_sm} * config_.gpu.sm_count;
-  auto s =
-      std::make_shared<block_sampler>(sample_error_, launch.blocks(), wave, [this] { return sampled_l2_->use_now(); });
+  auto s = std::make_shared<block_sampler>(sample_error_, launch.blocks(), wave, *sampled_l2_);
   if (launch.programmatic || launch.partition != 0 || launch.client_sms != 0) s->close();
   return s;
 }

@@ -15,14 +15,14 @@ namespace {
 constexpr unsigned least_bulk_bytes = 16384;  // fewer are as fast block by block
 }  // namespace
 
-host_memory::host_memory(socket& below, loaded_modules& modules)
-    : below_(below),
-      modules_(modules),
-      functional_([this](bool write, std::uint64_t address, std::uint8_t* data, unsigned bytes) {
-        tlm::tlm_response_status status;  // functional execution only has memory that refuses nothing
-        return plain_access(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND, address, data, bytes, status);
-      }) {
+host_memory::host_memory(socket& below, loaded_modules& modules) : below_(below), modules_(modules) {
   below_.bind(backward_);
+}
+
+unsigned host_memory::direct_memory::access(bool write, std::uint64_t address, std::uint8_t* data, unsigned bytes) {
+  if (write && !writable_) return 0;
+  tlm::tlm_response_status status;  // functional execution only has memory that refuses nothing
+  return of_.plain_access(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND, address, data, bytes, status);
 }
 
 void host_memory::change_map(std::uint64_t what, std::uint64_t base, std::uint64_t bytes) {
@@ -64,13 +64,6 @@ unsigned host_memory::access(tlm::tlm_command command, std::uint64_t address, st
   if (write) modules_.written(address, data, done);
   if (sanitizer_ != nullptr) write ? sanitizer_->written(address, done) : sanitizer_->read(address, done);
   return done;
-}
-
-functional_memory::backing host_memory::reader() {
-  return [this](bool write, std::uint64_t address, std::uint8_t* data, unsigned bytes) {
-    tlm::tlm_response_status status;
-    return write ? 0 : plain_access(tlm::TLM_READ_COMMAND, address, data, bytes, status);
-  };
 }
 
 void host_memory::access_in_place(const host_regions& regions) {

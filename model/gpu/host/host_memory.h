@@ -36,7 +36,7 @@ class host_memory {
   /// Writes are reported to `sanitizer` from now on.
   void sanitize(sanitizer& sanitizer) { sanitizer_ = &sanitizer; }
   /// Reads the memory itself for a sanitizer's copy.
-  functional_memory::backing reader();
+  backing_memory& reader() { return read_only_; }
 
   /// Adds a range (`what` 1) or removes it (2). Throws input_error.
   void change_map(std::uint64_t what, std::uint64_t base, std::uint64_t bytes);
@@ -62,6 +62,17 @@ class host_memory {
   }
 
  private:
+  /// The memory itself, past the pages of functional execution.
+  class direct_memory final : public backing_memory {
+   public:
+    direct_memory(host_memory& of, bool writable) : of_(of), writable_(writable) {}
+    unsigned access(bool write, std::uint64_t address, std::uint8_t* data, unsigned bytes) override;
+
+   private:
+    host_memory& of_;
+    const bool writable_;  // if not, a write moves no bytes
+  };
+
   unsigned plain_access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, unsigned bytes,
                         tlm::tlm_response_status& status);
   unsigned device_access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, unsigned bytes,
@@ -78,7 +89,8 @@ class host_memory {
   bulk_access* bulk_ = nullptr;
   const host_regions* regions_ = nullptr;
   sanitizer* sanitizer_ = nullptr;
-  functional_memory functional_;
+  direct_memory direct_{*this, true}, read_only_{*this, false};
+  functional_memory functional_{direct_};
 };
 
 }  // namespace heddle

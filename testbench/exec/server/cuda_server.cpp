@@ -218,8 +218,7 @@ void cuda_server::begin_machine() {
   machine_ = make_();
   sc_core::sc_start(sc_core::SC_ZERO_TIME);  // elaborates
   machine_->chip.chip().core_clock().observe(pauses_);
-  machine_->queues.wants_pause = [this] { return pauses_.wants_pause(); };
-  machine_->queues.is_gone = [](pid_t owner) { return !is_running(owner); };
+  machine_->queues.serve_for(*this);
   machine_->chip.simulate_ahead(~std::uint64_t{0} >> 1, false);
   machine_->chip.chip().observe(static_cast<functional_observer&>(*this));
 }

@@ -28,7 +28,7 @@ namespace heddle::testbench {
 
 /// Serves the calls of a CUDA program and of the processes that it starts. The program runs at the host's speed;
 /// simulated time advances only while one of its threads waits for the GPU.
-class cuda_server final : private functional_observer {
+class cuda_server final : private functional_observer, private queue_host {
  public:
   /// `make` builds the machine at the first call. Throws input_error if the socket cannot be created.
   cuda_server(const run_options& o, std::function<std::unique_ptr<cuda_machine>()> make, run_signals& signals);
@@ -111,6 +111,8 @@ class cuda_server final : private functional_observer {
   void end_leftovers();
   void end_leftovers(const cuda_session& s);
   bool wants_stop() override;
+  [[nodiscard]] bool is_gone(pid_t process) const override { return !is_running(process); }
+  bool wants_pause() override { return pauses_.wants_pause(); }
   // A launch that is executed functionally ends before the call that began it.
   [[nodiscard]] bool others_may_write() const override { return may_write(true); }
   [[nodiscard]] bool may_write(bool functional) const;

@@ -118,11 +118,6 @@ pid_t start(const std::vector<std::string>& program, const std::string& address)
   return process;
 }
 
-const std::string* source_of(const cuda_machine& m, const std::string& file) {
-  const auto found = m.sources.find(file);
-  return found != m.sources.end() ? &found->second : nullptr;
-}
-
 void report_functional_launches(const run_options& o, const host_queues& queues) {
   const host_queues::functional_totals& f = queues.functional();
   if (!o.chosen.all() && !o.chosen.none && queues.launches() == 0)
@@ -143,7 +138,7 @@ bool write_results(const run_options& o, cuda_machine& m, const cuda_server& ser
   chip.chip().settle_accounts();
   chip.chip().check_invariants();
   outcome.failure = server.failure();
-  outcome.metrics = chip.final_metrics(m.positions, [&m](const std::string& file) { return source_of(m, file); });
+  outcome.metrics = chip.final_metrics();
   for (kernel_metrics& k : outcome.metrics.kernels)
     if (const auto why = m.failed.find(k.launch); why != m.failed.end())
       k.failed = why->second.substr(0, why->second.find('\n'));

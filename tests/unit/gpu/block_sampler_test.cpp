@@ -25,7 +25,20 @@ struct block {
   std::uint64_t instructions = 0;
 };
 
-const cache_use full{1, 0};  // nothing of what was before the launch is left in the L2
+/// An L2 whose lines the launch has touched, all of them: nothing of what was before the launch is left.
+class test_cache : public heddle::sampled_cache {
+ public:
+  /// `more` lines are touched from one question to the next.
+  explicit test_cache(double touched = 1, double more = 0) : touched_(touched), more_(more) {}
+  void launch_begins() override {}
+  [[nodiscard]] cache_use use_now() const override { return {touched_ = std::min(1.0, touched_ + more_), 0}; }
+
+ private:
+  mutable double touched_;
+  const double more_;
+};
+
+const test_cache full;
 
 struct outcome {
   cycle_t cycles = 0;
@@ -70,15 +83,13 @@ struct series {
 };
 
 /// 40 launches of 4,000 blocks, 40 at a time.
-series launches(
-    double error, const std::function<block(unsigned, std::mt19937&)>& make,
-    const std::function<cache_use()>& cache = [] { return full; }) {
+series launches(double error, const std::function<block(unsigned, std::mt19937&)>& make) {
   std::mt19937 random(5);
   series s;
   for (unsigned launch = 0; launch < 40; ++launch) {
     std::vector<block> blocks;
     for (unsigned k = 0; k < 4000; ++k) blocks.push_back(make(k, random));
-    block_sampler sampler(error, blocks.size(), 40, cache);
+    block_sampler sampler(error, blocks.size(), 40, full);
     const double whole = static_cast<double>(run(blocks, 40, nullptr).cycles);
     const outcome o = run(blocks, 40, &sampler);
     EXPECT_EQ(0u, o.left_out % 40);
@@ -98,7 +109,7 @@ cycle_t varied(double cycles, double deviation, std::mt19937& random) {
 }
 
 TEST(block_sampler, doubts_whole_launches_behind_others_that_were_not) {
-  block_sampler sampler(0.02, 4000, 40, [] { return full; });
+  block_sampler sampler(0.02, 4000, 40, full);
   EXPECT_EQ(0, sampler.estimate(0, {}, 12345, false).error);
   EXPECT_EQ(0.02, sampler.estimate(0, {}, 12345, true).error);
   EXPECT_EQ(12345, sampler.estimate(0, {}, 12345, true).cycles);
@@ -144,11 +155,11 @@ TEST(block_sampler, says_that_it_does_not_know) {
 
 TEST(block_sampler, waits_until_the_cache_is_full) {
   const std::vector<block> blocks(4000, block{1000, 100});
-  double used = 0;
-  block_sampler filling(0.02, blocks.size(), 40, [&] { return cache_use{used = std::min(1.0, used + 0.03), 0}; });
+  const test_cache slowly(0, 0.03), halfway(0.5);
+  block_sampler filling(0.02, blocks.size(), 40, slowly);
   EXPECT_GE(run(blocks, 40, &filling).sample.steady_from, 33 * 40u);
   // It stays as it is.
-  block_sampler half(0.02, blocks.size(), 40, [] { return cache_use{0.5, 0}; });
+  block_sampler half(0.02, blocks.size(), 40, halfway);
   const outcome o = run(blocks, 40, &half);
   EXPECT_EQ(40u, o.sample.steady_from);
   EXPECT_LE(o.sample.simulated_blocks, 400u);
@@ -156,7 +167,7 @@ TEST(block_sampler, waits_until_the_cache_is_full) {
 
 TEST(block_sampler, needs_some_waves) {
   std::vector<block> blocks(7 * 40, block{1000, 100});
-  block_sampler sampler(0.02, blocks.size(), 40, [] { return full; });
+  block_sampler sampler(0.02, blocks.size(), 40, full);
   const outcome o = run(blocks, 40, &sampler);
   EXPECT_EQ(0u, o.left_out);
   EXPECT_EQ(0, o.sample.error);

@@ -16,6 +16,35 @@ using heddle::host_regions;
 
 constexpr std::uint64_t unit = host_regions::unit, first = 16 * unit, second = 40 * unit;
 
+/// Refuses all accesses.
+class no_memory final : public heddle::backing_memory {
+ public:
+  unsigned access(bool, std::uint64_t, std::uint8_t*, unsigned) override { return 0; }
+};
+
+/// Counts accesses, and moves no bytes.
+class counted_memory final : public heddle::backing_memory {
+ public:
+  unsigned access(bool write, std::uint64_t, std::uint8_t*, unsigned bytes) override {
+    ++(write ? writes : reads);
+    return bytes;
+  }
+  unsigned reads = 0, writes = 0;
+};
+
+/// The regions themselves.
+class region_memory final : public heddle::backing_memory {
+ public:
+  explicit region_memory(const host_regions& r) : regions_(r) {}
+  unsigned access(bool write, std::uint64_t address, std::uint8_t* data, unsigned bytes) override {
+    regions_.move(write, {{address, data, bytes}});
+    return bytes;
+  }
+
+ private:
+  const host_regions& regions_;
+};
+
 TEST(host_regions, are_found_by_their_addresses) {
   std::vector<std::uint8_t> a(2 * unit), b(unit);
   host_regions r;
@@ -40,11 +69,8 @@ TEST(host_regions, are_not_copied_by_functional_execution) {
   std::vector<std::uint8_t> own(unit, 7);
   host_regions r;
   r.add(first, unit, own.data());
-  unsigned reads = 0, writes = 0;
-  functional_memory m([&](bool write, std::uint64_t, std::uint8_t*, unsigned bytes) {
-    ++(write ? writes : reads);
-    return bytes;
-  });
+  counted_memory below;
+  functional_memory m(below);
   m.access_in_place(r);
   functional_memory::view v(m);
   EXPECT_EQ(7, *v.readable(first + 9, 1));
@@ -52,15 +78,15 @@ TEST(host_regions, are_not_copied_by_functional_execution) {
   EXPECT_EQ(8, *v.readable(first + 9, 1));
   *v.writable(first + 10, 1) = 3;
   EXPECT_EQ(3, own[10]);
-  EXPECT_EQ(0u, reads);
+  EXPECT_EQ(0u, below.reads);
   *v.writable(first - 1, 1) = 1;
-  EXPECT_EQ(1u, reads);
+  EXPECT_EQ(1u, below.reads);
   std::uint8_t bytes[2] = {};
   EXPECT_EQ(2u, m.exchange(false, first + 9, bytes, 2));
   EXPECT_EQ(8, bytes[0]);
   EXPECT_EQ(3, bytes[1]);
   m.close();
-  EXPECT_EQ(1u, writes) << "the other page alone";
+  EXPECT_EQ(1u, below.writes) << "the other page alone";
 }
 
 /// Memory of another process from `begin` on, with the runs that were read and written.
@@ -112,7 +138,8 @@ TEST(host_regions, of_other_processes_are_read_and_written_by_instruction) {
   const other_process there(first + 50);
   host_regions r;
   r.add(there.begin, 100, there, false);
-  functional_memory m([](bool, std::uint64_t, std::uint8_t*, unsigned) { return 0u; });
+  no_memory none;
+  functional_memory m(none);
   m.access_in_place(r);
   functional_memory::view v(m);
   EXPECT_EQ(nullptr, v.at(there.begin));
@@ -140,10 +167,8 @@ TEST(host_regions, of_other_processes_can_be_held) {
   host_regions r;
   r.add(own.begin, 100, own, false);
   r.add(shared.begin, 100, shared, true);
-  functional_memory m([&](bool write, std::uint64_t address, std::uint8_t* data, unsigned bytes) {
-    r.move(write, {{address, data, bytes}});
-    return bytes;
-  });
+  region_memory below(r);
+  functional_memory m(below);
   m.access_in_place(r);
   functional_memory::view v(m);
   {
