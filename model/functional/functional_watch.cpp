@@ -79,7 +79,7 @@ simt::lane_mask functional_executor::watched_kind(block& b, warp& x, functional_
       if (d.instruction->op == isa::opcode::syncs) return watched_access_of(b, x, s, mask);
       const isa::operand& number = d.instruction->src[0];
       const bool of_block = d.instruction->op == isa::opcode::bar;
-      const auto first = static_cast<unsigned>(__builtin_ctz(mask));
+      const unsigned first = first_bit(mask);
       if (d.instruction->op == isa::opcode::ucgabar_wait) watcher_->awaits_cluster(step);
       if (of_block || d.instruction->op == isa::opcode::ucgabar_arv)
         watcher_->arrives(

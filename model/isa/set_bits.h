@@ -6,6 +6,28 @@
 
 namespace heddle {
 
+/// The position of the lowest bit of a mask that is one; the mask is not 0.
+template <class Mask>
+[[gnu::always_inline]] constexpr unsigned first_bit(Mask mask) {
+  static_assert(std::is_unsigned_v<Mask>, "a mask is an unsigned number");
+  if constexpr (sizeof(Mask) > sizeof(unsigned)) return static_cast<unsigned>(__builtin_ctzll(mask));
+  else return static_cast<unsigned>(__builtin_ctz(mask));
+}
+
+/// The mask without that bit.
+template <class Mask>
+[[gnu::always_inline]] constexpr Mask without_first(Mask mask) {
+  return static_cast<Mask>(mask & (mask - 1));
+}
+
+/// Takes that bit out of the mask; its position.
+template <class Mask>
+[[gnu::always_inline]] constexpr unsigned take_first(Mask& mask) {
+  const unsigned first = first_bit(mask);
+  mask = without_first(mask);
+  return first;
+}
+
 /// The positions of the bits of a mask that are one, from bit 0 upwards:
 ///   for (const unsigned slot : set_bits(active)) ...
 /// The mask is copied: the loop may change the variable that it came from. The functions are inlined into every caller,
@@ -19,12 +41,9 @@ class set_bits {
   class iterator {
    public:
     [[gnu::always_inline]] constexpr explicit iterator(Mask mask) : rest_(mask) {}
-    [[gnu::always_inline]] constexpr unsigned operator*() const {
-      if constexpr (sizeof(Mask) > sizeof(unsigned)) return static_cast<unsigned>(__builtin_ctzll(rest_));
-      else return static_cast<unsigned>(__builtin_ctz(rest_));
-    }
+    [[gnu::always_inline]] constexpr unsigned operator*() const { return first_bit(rest_); }
     [[gnu::always_inline]] constexpr iterator& operator++() {
-      rest_ &= rest_ - 1;
+      rest_ = without_first(rest_);
       return *this;
     }
     [[gnu::always_inline]] constexpr bool operator!=(end_of_mask) const { return rest_ != 0; }

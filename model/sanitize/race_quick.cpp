@@ -150,7 +150,7 @@ void race_check::access_copied(current& c, simt::lane_mask lanes) {
   const watched_access& a = *c.access;
   c.in_shared = false;
   for (simt::lane_mask left = lanes; left != 0;) {
-    const auto first = static_cast<unsigned>(__builtin_ctz(left));
+    const unsigned first = first_bit(left);
     simt::lane_mask now = filling(a.addresses, left, a.bytes);
     shadow_segment* const s = now == 0 ? nullptr : global_.segment(a.addresses[first]);
     if (s == nullptr || !access_segment(c, *s, now)) {
@@ -209,17 +209,17 @@ void race_check::access_global(current& c, simt::lane_mask lanes, const access_s
   if (apart) lanes = global_.uncrowded(a.addresses, lanes, a.bytes, reads && !samples_crowded());
   for (simt::lane_mask left = lanes; left != 0;) {
     if (apart && a.bytes >= 4) {
-      const auto first = static_cast<unsigned>(__builtin_ctz(left));
-      const simt::lane_mask rest = left & (left - 1);
+      const unsigned first = first_bit(left);
+      const simt::lane_mask rest = without_first(left);
       const shadow_pages::marks words = global_.words_of(first, a.addresses[first]);
-      if (words.first != nullptr && (!reads || rest == 0 || a.addresses[__builtin_ctz(rest)] != a.addresses[first])) {
+      if (words.first != nullptr && (!reads || rest == 0 || a.addresses[first_bit(rest)] != a.addresses[first])) {
         if (!access_words(c, first, words)) access_lane(c, first);
         left = rest;
         continue;
       }
     }
     if (const simt::lane_mask side_by_side = filling(a.addresses, left, a.bytes); side_by_side != 0) {
-      shadow_segment* const s = global_.segment(a.addresses[__builtin_ctz(left)]);
+      shadow_segment* const s = global_.segment(a.addresses[first_bit(left)]);
       if (s != nullptr && access_segment(c, *s, side_by_side)) {
         left &= ~side_by_side;
         continue;
@@ -228,7 +228,7 @@ void race_check::access_global(current& c, simt::lane_mask lanes, const access_s
     if (reads && !keeps_many_) {
       std::uint32_t part = 0;
       if (const simt::lane_mask edge = at_edge(a.addresses, lanes, left, a.bytes, part); edge != 0) {
-        shadow_segment* const s = global_.segment(a.addresses[__builtin_ctz(left)]);
+        shadow_segment* const s = global_.segment(a.addresses[first_bit(left)]);
         if (s != nullptr && access_segment(c, *s, edge, part)) {
           left &= ~edge;
           continue;
@@ -241,9 +241,9 @@ void race_check::access_global(current& c, simt::lane_mask lanes, const access_s
       left &= ~same;
       continue;
     }
-    const auto first = static_cast<unsigned>(__builtin_ctz(left));
+    const unsigned first = first_bit(left);
     if (!access_words(c, first)) access_lane(c, first);
-    left &= left - 1;
+    left = without_first(left);
   }
 }
 
@@ -317,7 +317,7 @@ void race_check::replace_read(const current& c, later_reads& reads, const access
 // Several lanes read the same bytes.
 void race_check::read_same(current& c, simt::lane_mask lanes) {
   const watched_access& a = *c.access;
-  const std::uint64_t first = a.addresses[__builtin_ctz(lanes)];
+  const std::uint64_t first = a.addresses[first_bit(lanes)];
   if (a.bytes < 4) global_.page(first).divide();  // those of shared memory are not read at once
   for (std::uint64_t at = first; at < first + a.bytes;) {
     shadow_cells& cells = c.in_shared ? *c.holder->shared : global_.page(at);

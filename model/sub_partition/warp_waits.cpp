@@ -246,9 +246,8 @@ void warp_waits::prefetch(cycle_t cycle) const {
 
 void warp_waits::prefetch_warps(cycle_t cycle) const {
   std::uint64_t soon = hot_.timers.bucket(cycle);
-  for (unsigned k = 0; k < 2 && soon != 0; ++k, soon &= soon - 1)
-    prefetch_warp(static_cast<unsigned>(__builtin_ctzll(soon)));
-  if (hot_.scheduler.ready() != 0) prefetch_warp(static_cast<unsigned>(__builtin_ctzll(hot_.scheduler.ready())));
+  for (unsigned k = 0; k < 2 && soon != 0; ++k) prefetch_warp(take_first(soon));
+  if (hot_.scheduler.ready() != 0) prefetch_warp(first_bit(hot_.scheduler.ready()));
 }
 
 void warp_waits::prefetch_warp(unsigned slot) const {

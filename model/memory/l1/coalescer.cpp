@@ -81,11 +81,11 @@ void coalesce(const std::uint64_t addresses[32], std::uint32_t mask, unsigned by
   const std::uint32_t lane_words = words_of(bytes);
   // Consecutive lanes in one line are accumulated in registers before the line is looked up.
   for (std::uint32_t rest = mask; rest != 0;) {
-    const std::uint64_t line = addresses[__builtin_ctz(rest)] & ~in_line;
+    const std::uint64_t line = addresses[first_bit(rest)] & ~in_line;
     const std::uint32_t before = rest;
     std::uint32_t words = 0;
-    for (; rest != 0; rest &= rest - 1) {
-      const std::uint64_t offset = addresses[__builtin_ctz(rest)] - line;
+    for (; rest != 0; rest = without_first(rest)) {
+      const std::uint64_t offset = addresses[first_bit(rest)] - line;
       if (offset > in_line) break;
       words |= lane_words << offset / 4;
     }
@@ -100,7 +100,7 @@ void coalesce_half_warps(const std::uint64_t addresses[32], std::uint32_t mask, 
   for (unsigned first = 0; first < 32; first += 16) {
     const std::uint32_t half = mask & (0xffffu << first);
     if (half == 0) continue;
-    const unsigned some = static_cast<unsigned>(__builtin_ctz(half));
+    const unsigned some = first_bit(half);
     const std::uint64_t segment = addresses[some] - std::uint64_t{some - first} * bytes;
     bool in_order = bytes >= 4 && segment % (16 * bytes) == 0;
     for (const unsigned lane : set_bits(half)) {

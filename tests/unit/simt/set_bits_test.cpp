@@ -46,6 +46,16 @@ TEST(set_bits, of_zero_are_none_and_the_highest_bit_is_found) {
   EXPECT_EQ(positions(std::uint64_t{1} << 63), std::vector<unsigned>{63});
 }
 
+TEST(set_bits, are_taken_out_of_a_mask_one_by_one) {
+  std::uint64_t mask = std::uint64_t{1} << 63 | 0b1010;
+  EXPECT_EQ(heddle::first_bit(mask), 1u);
+  EXPECT_EQ(heddle::without_first(mask), std::uint64_t{1} << 63 | 0b1000);
+  EXPECT_EQ(heddle::take_first(mask), 1u);
+  EXPECT_EQ(heddle::take_first(mask), 3u);
+  EXPECT_EQ(heddle::take_first(mask), 63u);
+  EXPECT_EQ(mask, 0u);
+}
+
 TEST(set_bits, are_those_of_the_mask_when_the_loop_began) {
   std::uint32_t mask = 0b1011;
   std::vector<unsigned> all;
