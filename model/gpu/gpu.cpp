@@ -36,7 +36,7 @@ gpu::gpu(sc_core::sc_module_name name, const gpu_config& config, const gpu_block
   host_socket.bind(p.host);
   p.host.irq = &irq;
   p.host.connect(*p.cwd, p.sampled_l2);
-  for (sm& s : p.sms) s.use(p.host);
+  for (sm& s : p.sms) s.use(p.host.services());
   p.host.supervise(p);
   HEDDLE_HAS_PROCESS(gpu);
   SC_METHOD(halt_memory);
@@ -180,25 +180,25 @@ void gpu::follow_reset() {
   }
 }
 
-std::string gpu::barrier_deadlock() const { return parts_->barrier_deadlock(); }
+std::string barrier_deadlock(const gpu& chip) { return chip.parts().barrier_deadlock(); }
 
 ptx::parsed_modules& gpu::parsed_modules() { return parts_->host.parsed_modules(); }
 
 void gpu::observe(functional_observer& observer) { parts_->host.functional().observe(&observer); }
 
-void sample_blocks(gpu& chip, double error) { chip.parts_->cwd->sample_blocks(error, chip.parts_->sampled_l2); }
+void sample_blocks(gpu& chip, double error) { chip.parts().cwd->sample_blocks(error, chip.parts().sampled_l2); }
 
-sampled_l2& untimed_l2(gpu& chip) { return chip.parts_->sampled_l2; }
+sampled_l2& untimed_l2(gpu& chip) { return chip.parts().sampled_l2; }
 
 const decoded_program& placed(gpu& chip, const std::shared_ptr<const isa::program>& recorded) {
-  return placed(chip.parts_->host, recorded);
+  return placed(chip.parts().host, recorded);
 }
 
 void make_part_objects(gpu& chip) {
-  const auto make = [&all = chip.parts_->part_objects](sc_core::sc_module& owner) {
+  const auto make = [&all = chip.parts().part_objects](sc_core::sc_module& owner) {
     for (auto& object : part_objects(owner)) all.push_back(std::move(object));
   };
-  for (sm& s : chip.parts_->sms) {
+  for (sm& s : chip.parts().sms) {
     make(s);
     for (sub_partition& p : s.partitions) make(p);
   }
@@ -243,7 +243,7 @@ void gpu::use_threads(unsigned threads) {
   parts_->host.functional().use_threads(threads);
 }
 
-bool gpu::simulates_ahead() const { return parts_->windows_until != 0; }
+bool simulates_ahead(const gpu& chip) { return chip.parts().windows_until != 0; }
 
 // No SM's safe time lies beyond the cycle before the one in which a fault would be reported.
 cycle_t gpu::bring_into_step(cycle_t at) {

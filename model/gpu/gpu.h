@@ -66,9 +66,6 @@ class gpu : public sc_core::sc_module {
   [[nodiscard]] cycle_t cycle() const;
   /// True if the simulated program has failed.
   [[nodiscard]] bool faulted() const;
-  /// Describes the warps of all blocks that are deadlocked at barriers; "": no deadlock is known. It is reported as the
-  /// program's failure `deadlock_latency_cycles` later.
-  [[nodiscard]] std::string barrier_deadlock() const;
   /// True if nothing is in flight.
   [[nodiscard]] bool idle() const;
   /// Throws internal_error if an invariant is violated; at the end of a run (idle) also for the conservation laws.
@@ -81,8 +78,6 @@ class gpu : public sc_core::sc_module {
   /// Call before the simulation starts. The SMs that are simulated ahead run on so many host threads, and so do
   /// launches that are executed functionally; it changes no result.
   void use_threads(unsigned threads);
-  /// simulate_ahead() had an effect: the configuration permits it.
-  [[nodiscard]] bool simulates_ahead() const;
   /// For observing all units between two runs of the simulation: returns a cycle, `at` or in the near future, in which
   /// all SMs are in step with SystemC's time. They stay in step until release_ahead(). It changes no result.
   cycle_t bring_into_step(cycle_t at = 0);
@@ -119,25 +114,9 @@ class gpu : public sc_core::sc_module {
 
   void trace(sc_core::sc_trace_file* file) const override;
 
-  /// Call before the first launch. Blocks of launches are left out from the simulation, and executed functionally, once
-  /// the others tell the launch's cycles with a relative error below `error`.
-  friend void sample_blocks(gpu& chip, double error);
-  /// Brings into the L2 what launches access that are not simulated. For use while nothing is in flight.
-  friend sampled_l2& untimed_l2(gpu& chip);
-  /// A recorded program as its launches will find it: with the place of its code.
-  friend const decoded_program& placed(gpu& chip, const std::shared_ptr<const isa::program>& recorded);
-  /// Sums up the counts by instruction of a launch that has ended, and keeps the sum alone (grid_record::ended): counts
-  /// of all SMs take a hundred times as much. Not if its blocks were preempted, form clusters or were ended by the
-  /// host. `pj_of`: energy of its instructions in each SM; may be empty.
-  friend summing sum_up(gpu& chip, std::uint32_t launch, const std::function<sm_energies(std::uint32_t)>& pj_of);
-  friend void make_part_objects(gpu& chip);
-  /// The state can be described now: all SMs are in step, and nothing is in flight that has no description (a flush of
-  /// the L2, a fault, a reset, requests that a protocol monitor or a random delay holds).
-  friend bool has_image(const gpu& chip);
-  /// The GPU's state before a core cycle of which nothing has happened. It is read into a GPU of the same configuration
-  /// for which the same modules were loaded and the same launches submitted, at the same simulated time. Throws
-  /// state_error if the image is not one of this GPU.
-  friend void exchange(gpu& chip, state_image& image);
+  /// What it consists of (gpu_parts.h), for functions of its room.
+  gpu_parts& parts() { return *parts_; }
+  [[nodiscard]] const gpu_parts& parts() const { return *parts_; }
 
  private:
   void end_of_elaboration() override;
@@ -150,14 +129,31 @@ class gpu : public sc_core::sc_module {
   std::unique_ptr<gpu_parts> parts_;
 };
 
+/// Call before the first launch. Blocks of launches are left out from the simulation, and executed functionally, once
+/// the others tell the launch's cycles with a relative error below `error`.
 void sample_blocks(gpu& chip, double error);
+/// Brings into the L2 what launches access that are not simulated. For use while nothing is in flight.
 sampled_l2& untimed_l2(gpu& chip);
+/// A recorded program as its launches will find it: with the place of its code.
 const decoded_program& placed(gpu& chip, const std::shared_ptr<const isa::program>& recorded);
+/// Sums up the counts by instruction of a launch that has ended, and keeps the sum alone (grid_record::ended): counts
+/// of all SMs take a hundred times as much. Not if its blocks were preempted, form clusters or were ended by the host.
+/// `pj_of`: energy of its instructions in each SM; may be empty.
+summing sum_up(gpu& chip, std::uint32_t launch, const std::function<sm_energies(std::uint32_t)>& pj_of);
 /// Makes the parts of SMs and of their sub-partitions (module_part) objects of SystemC, which sc_find_object finds.
 /// Call once, before elaboration ends.
-summing sum_up(gpu& chip, std::uint32_t launch, const std::function<sm_energies(std::uint32_t)>& pj_of);
 void make_part_objects(gpu& chip);
+/// Describes the warps of all blocks that are deadlocked at barriers; "": no deadlock is known. It is reported as the
+/// program's failure `deadlock_latency_cycles` later.
+[[nodiscard]] std::string barrier_deadlock(const gpu& chip);
+/// gpu::simulate_ahead() had an effect: the configuration permits it.
+[[nodiscard]] bool simulates_ahead(const gpu& chip);
+/// The state can be described now: all SMs are in step, and nothing is in flight that has no description (a flush of
+/// the L2, a fault, a reset, requests that a protocol monitor or a random delay holds).
 bool has_image(const gpu& chip);
+/// The GPU's state before a core cycle of which nothing has happened. It is read into a GPU of the same configuration
+/// for which the same modules were loaded and the same launches submitted, at the same simulated time. Throws
+/// state_error if the image is not one of this GPU.
 void exchange(gpu& chip, state_image& image);
 
 }  // namespace heddle

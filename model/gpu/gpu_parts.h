@@ -216,7 +216,7 @@ struct gpu_parts final : lookahead, host_supervisor, lost_write_observer, quiet_
   [[nodiscard]] std::optional<outside_request> oldest_request() const;
   /// Its description; empty: none.
   [[nodiscard]] std::string silent_memory() const;
-  /// As gpu::barrier_deadlock().
+  /// As barrier_deadlock(gpu).
   [[nodiscard]] std::string barrier_deadlock() const;
 
   enum class reset_step : std::uint8_t { none, alignment, draining, flushing };

@@ -10,7 +10,7 @@
 namespace heddle {
 
 bool has_image(const gpu& chip) {
-  const gpu_parts& p = *chip.parts_;
+  const gpu_parts& p = chip.parts();
   const auto all_idle = [](const auto& units) {
     return std::all_of(units.begin(), units.end(), [](const auto& u) { return u.idle(); });
   };
@@ -23,7 +23,7 @@ bool has_image(const gpu& chip) {
 }
 
 void exchange(gpu& chip, state_image& image) {
-  gpu_parts& p = *chip.parts_;
+  gpu_parts& p = chip.parts();
   invariant(has_image(chip) || image.reading(), "a checkpoint while the GPU cannot be described");
   image.part(chip.name());
   p.cwd->exchange(image);

@@ -22,7 +22,7 @@ bool was_preempted(const grid_distributor& cwd, std::uint32_t launch) {
 }  // namespace
 
 summing sum_up(gpu& chip, std::uint32_t launch, const std::function<sm_energies(std::uint32_t)>& pj_of) {
-  gpu_parts& p = *chip.parts_;
+  gpu_parts& p = chip.parts();
   const grid_record& grid = p.cwd->grids().at(launch);
   if (!grid.finished || grid.terminated || grid.abandoned || grid.ended != nullptr) return summing::never;
   if (grid.launch->cluster_blocks() > 1 || was_preempted(*p.cwd, launch)) return summing::never;

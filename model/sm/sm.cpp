@@ -306,14 +306,59 @@ bool sm::idle() const {
          context_engine.idle() && (cluster_port == nullptr || cluster_port->idle()) && (tma == nullptr || tma->idle());
 }
 
+namespace {
+
+// The counts by instruction must equal the counts of the sub-partitions.
+void check_profile(const sm& unit, std::uint32_t launch, const launch_profile& profile) {
+  state_counts by_instruction;
+  std::uint64_t executed = 0;
+  for (std::size_t i = 0; i < profile.size(); ++i) {
+    const instruction_profile p = profile.at(i);
+    executed += p.executed;
+    for (std::size_t s = 0; s < p.stalls.size(); ++s) by_instruction.stalls[s] += p.stalls[s];
+    for (std::size_t c = 0; c < p.cycles.size(); ++c) by_instruction.cycles[c] += p.cycles[c];
+  }
+  issue_totals sum;
+  for (const auto& p : unit.partitions)
+    if (const issue_counters* c = p.account.counters.find(launch)) sum.add(c->totals());
+  invariant(sum.inst_executed == executed, "instructions in the profile differ from those executed");
+  invariant(sum.warp_cycles == by_instruction.cycles && sum.warp_stalls == by_instruction.stalls,
+            "warp-cycle states by instruction differ from those of the sub-partitions");
+}
+
+// The traffic by instruction must equal the counts of the L1 and the TLB. `all_answered`: no request of it is open.
+void check_traffic(const sm& unit, std::uint32_t launch, const launch_profile& profile, bool all_answered) {
+  const l1_counters* c = unit.l1.counters.find(launch);
+  if (c == nullptr) return;
+  instruction_traffic sum = unit.l1.other_traffic.at(launch);
+  for (std::size_t i = 0; i < profile.size(); ++i) sum.add(profile.traffic(i));
+  const std::uint64_t read_hits = c->hits - c->write_hits;
+  invariant(sum.l1_words == c->delivered_words && sum.l1_fetched == c->reads - read_hits - c->pending_hits &&
+                sum.l1_hits == c->hits && sum.l1_write_hits == c->write_hits &&
+                sum.l1_write_misses == c->writes - c->write_hits && sum.atomics == c->atomics,
+            "the L1's traffic by instruction differs from its counters");
+  const std::uint64_t flits = c->read_requests + c->fills + c->write_requests + c->writes + 3 * c->atomics +
+                              c->instruction_requests + c->instruction_sectors + c->bulk_reads + c->bulk_writes +
+                              c->bulk_sectors;
+  invariant(!all_answered || sum.flits == flits,
+            "the interconnect's traffic by instruction differs from the L1's requests");
+  const cluster_counters* cluster = unit.cluster_port == nullptr ? nullptr : unit.cluster_port->counters.find(launch);
+  invariant(sum.cluster_flits == (cluster == nullptr ? 0 : cluster->flits),
+            "the traffic between SMs by instruction differs from the cluster port's");
+  invariant(sum.translations == unit.load_store_unit.tlb.counters.at(launch).accesses,
+            "the look-ups in the TLB by instruction differ from its counters");
+}
+
+}  // namespace
+
 void sm::check_invariants() const {
   for (const auto& p : partitions) p.check_invariants();
   for (std::uint32_t launch = 0; launch < profiles.end(); ++launch)
     if (const launch_profile* profile = profiles.find(launch); profile != nullptr && !profile->dropped())
-      check_profile(launch, *profile);
+      check_profile(*this, launch, *profile);
   for (std::uint32_t launch = 0; launch < l1.counters.end(); ++launch)
     if (const launch_profile& profile = profiles.at(launch); !profile.dropped())
-      check_traffic(launch, profile, l1.idle());
+      check_traffic(*this, launch, profile, l1.idle());
   resource_manager.check_invariants();
   load_store_unit.check_invariants();
   l1.check_invariants();
@@ -330,51 +375,10 @@ bool settled(const sm& s, std::uint32_t launch) {
 void drop_profile(sm& s, std::uint32_t launch) {
   if (s.profiles.find(launch) == nullptr) return;
   launch_profile& profile = s.profiles[launch];
-  s.check_profile(launch, profile);
-  s.check_traffic(launch, profile, true);
+  check_profile(s, launch, profile);
+  check_traffic(s, launch, profile, true);
   for (auto& p : s.partitions) p.account.forget(profile);
   profile.drop();
-}
-
-// The counts by instruction must equal the counts of the sub-partitions.
-void sm::check_profile(std::uint32_t launch, const launch_profile& profile) const {
-  state_counts by_instruction;
-  std::uint64_t executed = 0;
-  for (std::size_t i = 0; i < profile.size(); ++i) {
-    const instruction_profile p = profile.at(i);
-    executed += p.executed;
-    for (std::size_t s = 0; s < p.stalls.size(); ++s) by_instruction.stalls[s] += p.stalls[s];
-    for (std::size_t c = 0; c < p.cycles.size(); ++c) by_instruction.cycles[c] += p.cycles[c];
-  }
-  issue_totals sum;
-  for (const auto& p : partitions)
-    if (const issue_counters* c = p.account.counters.find(launch)) sum.add(c->totals());
-  invariant(sum.inst_executed == executed, "instructions in the profile differ from those executed");
-  invariant(sum.warp_cycles == by_instruction.cycles && sum.warp_stalls == by_instruction.stalls,
-            "warp-cycle states by instruction differ from those of the sub-partitions");
-}
-
-// The traffic by instruction must equal the counts of the L1 and the TLB. `all_answered`: no request of it is open.
-void sm::check_traffic(std::uint32_t launch, const launch_profile& profile, bool all_answered) const {
-  const l1_counters* c = l1.counters.find(launch);
-  if (c == nullptr) return;
-  instruction_traffic sum = l1.other_traffic.at(launch);
-  for (std::size_t i = 0; i < profile.size(); ++i) sum.add(profile.traffic(i));
-  const std::uint64_t read_hits = c->hits - c->write_hits;
-  invariant(sum.l1_words == c->delivered_words && sum.l1_fetched == c->reads - read_hits - c->pending_hits &&
-                sum.l1_hits == c->hits && sum.l1_write_hits == c->write_hits &&
-                sum.l1_write_misses == c->writes - c->write_hits && sum.atomics == c->atomics,
-            "the L1's traffic by instruction differs from its counters");
-  const std::uint64_t flits = c->read_requests + c->fills + c->write_requests + c->writes + 3 * c->atomics +
-                              c->instruction_requests + c->instruction_sectors + c->bulk_reads + c->bulk_writes +
-                              c->bulk_sectors;
-  invariant(!all_answered || sum.flits == flits,
-            "the interconnect's traffic by instruction differs from the L1's requests");
-  const cluster_counters* cluster = cluster_port == nullptr ? nullptr : cluster_port->counters.find(launch);
-  invariant(sum.cluster_flits == (cluster == nullptr ? 0 : cluster->flits),
-            "the traffic between SMs by instruction differs from the cluster port's");
-  invariant(sum.translations == load_store_unit.tlb.counters.at(launch).accesses,
-            "the look-ups in the TLB by instruction differ from its counters");
 }
 
 void sm::settle_accounts(cycle_t cycle) {

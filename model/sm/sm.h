@@ -75,9 +75,6 @@ class sm : public sc_core::sc_module,
   [[nodiscard]] bool idle() const;
   /// Throws internal_error if an invariant is violated (docs/develop/architecture.md, "Invariants").
   void check_invariants() const;
-  /// Frees the counts by instruction of a launch that is settled, which have been summed up. Throws as
-  /// check_invariants(), which does not see them any more.
-  friend void drop_profile(sm& s, std::uint32_t launch);
   /// Adds the cycles of active warps up to `cycle` (exclusive) to the counters.
   void settle_accounts(cycle_t cycle);
   /// Every waiting warp and where it waits, one per line, for the report of a program that cannot continue.
@@ -165,8 +162,6 @@ class sm : public sc_core::sc_module,
   /// The SM continues after the report: its other blocks run until they wait, too.
   void report_deadlock(unsigned cta_slot);
   [[nodiscard]] waiting_block waiting_in(unsigned cta_slot) const;
-  void check_profile(std::uint32_t launch, const launch_profile& profile) const;
-  void check_traffic(std::uint32_t launch, const launch_profile& profile, bool all_answered) const;
   void instructions_arrived(std::uint64_t address, unsigned bytes, cycle_t cycle) override;
   void locality_lost(unsigned warp, cycle_t cycle) override {
     partition_of(warp).scheduler.policy().lost_locality(slot_of(warp), cycle);
@@ -187,6 +182,8 @@ class sm : public sc_core::sc_module,
 
 /// Nothing that counts for an instruction of the launch, which has ended, is on the way.
 [[nodiscard]] bool settled(const sm& s, std::uint32_t launch);
+/// Frees the counts by instruction of a launch that is settled, which have been summed up. Throws as
+/// sm::check_invariants(), which does not see them any more.
 void drop_profile(sm& s, std::uint32_t launch);
 /// Its state can be described now: no fault is known.
 bool has_image(const sm& s);

@@ -14,6 +14,21 @@
 
 namespace heddle::testbench {
 
+namespace {
+
+class measured_runs final : public engine_points {
+ public:
+  measured_runs(const correlation_runs& runs, const result_store& store) : runs_(runs), store_(store) {}
+  [[nodiscard]] std::string id(std::size_t point) const override { return runs_.id(point); }
+  void run(std::size_t point) const override { runs_.run(point, store_); }
+
+ private:
+  const correlation_runs& runs_;
+  const result_store& store_;
+};
+
+}  // namespace
+
 int run_missing(const correlation_runs& runs, const result_store& store, const run_manner& how) {
   std::vector<std::size_t> work;
   std::set<std::string> seen;
@@ -23,10 +38,8 @@ int run_missing(const correlation_runs& runs, const result_store& store, const r
     if (status == point_status::missing || (how.again && status != point_status::done)) work.push_back(r);
   }
   sweep_progress progress(how.progress, work.size());
-  local_engine engine(
-      store, [&](std::size_t r) { return runs.id(r); },
-      {how.timeout_seconds, how.jobs != 0 ? how.jobs : host_cores(), how.again, false},
-      [&](std::size_t r) { runs.run(r, store); });
+  const measured_runs points(runs, store);
+  local_engine engine(store, points, {how.timeout_seconds, how.jobs != 0 ? how.jobs : host_cores(), how.again, false});
   const int signal = engine.run(work, progress);
   progress.clear_line();
   return signal;

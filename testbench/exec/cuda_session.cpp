@@ -7,6 +7,7 @@
 #include "heddle/config/error.h"
 #include "heddle/config/message.h"
 #include "heddle/gpu/host/launch_check.h"
+#include "heddle/gpu/host/module_list.h"
 #include "heddle/isa/program.h"
 #include "heddle/occupancy/clusters.h"
 #include "heddle/occupancy/occupancy.h"
@@ -227,7 +228,7 @@ void cuda_session::find_function(wire::reader& in, call_answer& out) {
   f.name = name;
   bool known = false;
   for (const unsigned handle : modules_[module]) {
-    const std::vector<std::string> kernels = m_.chip.driver().names(handle).kernels;
+    const std::vector<std::string> kernels = m_.chip.driver().modules().names(handle).kernels;
     if (std::find(kernels.begin(), kernels.end(), name) == kernels.end()) continue;
     f.module = handle;
     known = true;
@@ -296,7 +297,7 @@ void cuda_session::list_names(wire::reader& in, call_answer& out) {
   for (const auto names : {&module_names::kernels, &module_names::variables}) {
     std::vector<std::string> all;
     for (const unsigned handle : modules_[module]) {
-      const module_names own = m_.chip.driver().names(handle);
+      const module_names own = m_.chip.driver().modules().names(handle);
       all.insert(all.end(), (own.*names).begin(), (own.*names).end());
     }
     out.body.put(static_cast<std::uint32_t>(all.size()));

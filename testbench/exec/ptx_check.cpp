@@ -10,6 +10,7 @@
 #include "heddle/frontend/ptx/syntax/link.h"
 #include "heddle/frontend/ptx/syntax/malformed_code.h"
 #include "heddle/frontend/ptx/syntax/parsed_modules.h"
+#include "heddle/gpu/host/module_list.h"
 
 namespace heddle::testbench {
 
@@ -59,7 +60,7 @@ void check_link(const std::vector<module_text>& texts) {
 
 void check_kernels(host_driver& driver, const std::vector<unsigned>& modules) {
   for (const unsigned module : modules) {
-    const std::vector<std::string> kernels = driver.names(module).kernels;
+    const std::vector<std::string> kernels = driver.modules().names(module).kernels;
     for (const std::string& kernel : kernels)
       throw_if_malformed([&] { static_cast<void>(driver.program(module, kernel)); });
   }

@@ -60,7 +60,7 @@ void result_files::make_temporary(entry& e) {
   for (int attempt = 0; !e.file.is_open(); ++attempt) {
     e.name = ".heddle-" + random_word() + ".tmp";
     e.temporary = temporary_file(e.place.directory + "/" + e.name);
-    if (before_making) before_making(temporary_names());
+    if (observer_ != nullptr) observer_->note(temporary_names());
     e.file = descriptor(
         ::openat(e.place.folder->get(), e.name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
     if (e.file.is_open()) break;

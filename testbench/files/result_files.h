@@ -16,6 +16,16 @@
 
 namespace heddle::testbench {
 
+/// Learns the names of temporary files: a supervisor removes those of a killed process.
+class temporary_file_observer {
+ public:
+  /// The names of all temporary files, before the last of them is created.
+  virtual void note(const std::vector<std::string>& files) = 0;
+
+ protected:
+  ~temporary_file_observer() = default;
+};
+
 /// Result files that appear complete or not at all. Each is written under a temporary name in its own directory.
 /// commit() renames all of them, with the permissions of the files that they replace, and writes standard output,
 /// devices and descriptors opened by the shell. The destructor, or a signal that ends the program, removes what was
@@ -47,9 +57,8 @@ class result_files {
   std::string reserve(const std::string& path, const std::string& who = "");
   /// As reserve(), but returns the temporary file's name in its directory, for callers that need the real name.
   std::string reserve_name(const std::string& path);
-  /// Called with the names of all temporary files before the last of them is created. A supervisor uses it to remove
-  /// the files of a killed process.
-  std::function<void(const std::vector<std::string>&)> before_making;
+  /// `o` outlives what is added and reserved.
+  void observe(temporary_file_observer& o) { observer_ = &o; }
   /// Renames all files to their final names. Throws input_error.
   void commit();
   /// The committed names, in the order in which the files were added.
@@ -77,6 +86,7 @@ class result_files {
 
   std::vector<entry> entries_;
   std::vector<std::string> written_;
+  temporary_file_observer* observer_ = nullptr;
 };
 
 }  // namespace heddle::testbench

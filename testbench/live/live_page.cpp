@@ -39,9 +39,8 @@ std::uint64_t number_of(const page_request& r, const char* name, std::uint64_t u
 live_page::live_page(gpu& g, live_run& r, const std::string& name, const options& o)
     : gpu_(g), control_(o.control), run_(r), name_(name) {
   page_ = report_page(nlohmann::json{{"kind", "live"}, {"control", control_}, {"version", HEDDLE_VERSION}}.dump());
-  server_ = std::make_unique<page_server>(
-      o.port, "--serve", "/events",
-      [this](const page_request& r, const page_server::reply& reply) { handle(r, reply); });
+  page_handler& handler = *this;
+  server_ = std::make_unique<page_server>(o.port, "--serve", "/events", handler);
   gpu_.core_clock().observe(*this);
 }
 
@@ -53,7 +52,7 @@ live_page::~live_page() {
 std::string live_page::address() const { return "http://127.0.0.1:" + std::to_string(server_->port()) + "/"; }
 
 // On the server's thread.
-void live_page::handle(const page_request& r, const page_server::reply& reply) {
+void live_page::answer(const page_request& r, const page_reply& reply) {
   try {
     if (r.changes) return control(r, reply);
     if (r.path == "/") return reply({200, "text/html; charset=utf-8", page_});
@@ -80,7 +79,7 @@ void live_page::handle(const page_request& r, const page_server::reply& reply) {
   }
 }
 
-void live_page::control(const page_request& r, const page_server::reply& reply) {
+void live_page::control(const page_request& r, const page_reply& reply) {
   if (!control_) return reply(text_answer(403, "this run can only be read: --serve-control was not given"));
   if (r.path == "/pause") {
     ask(
@@ -119,7 +118,7 @@ void live_page::control(const page_request& r, const page_server::reply& reply) 
   }
 }
 
-void live_page::ask(question q, const page_server::reply& reply) {
+void live_page::ask(question q, const page_reply& reply) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (!ended_) {

@@ -39,7 +39,7 @@ class live_run {
 /// The page of a run in progress (--serve). Browsers' questions arrive on the server's thread, and the simulation
 /// answers them between two cycles, with all SMs at the same cycle, which changes no result. Without questions
 /// a run has one more observer of its clock, and is not held up.
-class live_page final : private cycle_observer {
+class live_page final : private cycle_observer, private page_handler {
  public:
   struct options {
     std::uint16_t port = 0;  // 0: a free one
@@ -75,14 +75,14 @@ class live_page final : private cycle_observer {
   using question = std::function<page_answer()>;
   struct asked {
     question what;
-    page_server::reply reply;
+    page_reply reply;
   };
 
   void after_cycle() override;
   [[nodiscard]] cycle_t next_sample() const override { return never; }  // it samples no unit
-  void handle(const page_request& r, const page_server::reply& reply);
-  void control(const page_request& r, const page_server::reply& reply);
-  void ask(question q, const page_server::reply& reply);
+  void answer(const page_request& r, const page_reply& reply) override;
+  void control(const page_request& r, const page_reply& reply);
+  void ask(question q, const page_reply& reply);
   void answer_all();
   void check_break();
   void pause(const std::string& why);

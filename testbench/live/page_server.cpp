@@ -99,8 +99,8 @@ response response_of(page_answer a, unsigned version, bool keeps) {
 
 class page_server::implementation {
  public:
-  implementation(std::uint16_t port, const std::string& option, std::string events_path, handler answer)
-      : events_path_(std::move(events_path)), answer_(std::move(answer)) {
+  implementation(std::uint16_t port, const std::string& option, std::string events_path, page_handler& handler)
+      : events_path_(std::move(events_path)), handler_(handler) {
     try {
       const tcp::endpoint place(net::ip::address_v4::loopback(), port);
       acceptor_.open(place.protocol());
@@ -225,23 +225,23 @@ class page_server::implementation {
   }
 
   // The answer may come on another thread.
-  void ask(const page_request& asked, reply then) {
+  void ask(const page_request& asked, page_reply then) {
     // `then` holds the connection, which may end on the server's thread alone.
-    answer_(asked, [this, then = std::move(then)](page_answer a) mutable {
+    handler_.answer(asked, [this, then = std::move(then)](page_answer a) mutable {
       net::post(context_, [then = std::move(then), a = std::move(a)]() mutable { then(std::move(a)); });
     });
   }
 
   const std::string events_path_;
-  const handler answer_;
+  page_handler& handler_;
   std::size_t connections_ = 0, events_ = 0;
   net::io_context context_{1};
   tcp::acceptor acceptor_{context_};
   std::thread thread_;
 };
 
-page_server::page_server(std::uint16_t port, const std::string& option, std::string events_path, handler answer)
-    : own_(std::make_unique<implementation>(port, option, std::move(events_path), std::move(answer))) {}
+page_server::page_server(std::uint16_t port, const std::string& option, std::string events_path, page_handler& handler)
+    : own_(std::make_unique<implementation>(port, option, std::move(events_path), handler)) {}
 
 page_server::~page_server() = default;
 

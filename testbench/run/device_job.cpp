@@ -12,6 +12,7 @@
 #include "heddle/frontend/ptx/syntax/link.h"
 #include "heddle/frontend/sass_trace/replay/trace_file.h"
 #include "heddle/gpu/host/launch_check.h"
+#include "heddle/gpu/host/module_list.h"
 #include "heddle/isa/program.h"
 #include "heddle/isa/tensor_map.h"
 #include "testbench/job/arguments.h"
@@ -106,15 +107,15 @@ void device_job::load_modules(unsigned client) {
   // Linked modules form one source with continuous line numbers.
   std::map<std::string, std::vector<ptx::module_source>> parts;
   for (std::size_t k = 0; k < texts.size(); ++k)
-    parts[driver_.file_of(modules[k])].push_back({texts[k].text, texts[k].file});
+    parts[driver_.modules().file_of(modules[k])].push_back({texts[k].text, texts[k].file});
   for (const auto& [file, list] : parts) sources_[file] = list.size() == 1 ? list.front().text : ptx::joined_text(list);
 }
 
 bool device_job::has_narrow_addresses() const {
   // Those of all clients are the same.
   const std::vector<unsigned>& modules = modules_.begin()->second;
-  return !modules.empty() &&
-         std::all_of(modules.begin(), modules.end(), [&](unsigned m) { return driver_.address_size(m) == 32; });
+  return !modules.empty() && std::all_of(modules.begin(), modules.end(),
+                                         [&](unsigned m) { return driver_.modules().address_size(m) == 32; });
 }
 
 const std::string* device_job::source(const std::string& file) const {
@@ -128,7 +129,7 @@ unsigned device_job::number_of(const std::string& module, unsigned client) const
 }
 
 bool device_job::has_variable(unsigned module, const std::string& name) const {
-  const std::vector<std::string> variables = driver_.names(module).variables;
+  const std::vector<std::string> variables = driver_.modules().names(module).variables;
   return std::find(variables.begin(), variables.end(), name) != variables.end();
 }
 
@@ -140,8 +141,9 @@ symbol_location device_job::symbol(const std::string& name, const std::string& m
     for (const unsigned m : modules_.at(client))
       if (has_variable(m, name)) having.insert(m);
     if (having.size() > 1)
-      throw input_error("module variable '" + name + "' is in '" + driver_.file_of(*having.begin()) + "' and in '" +
-                        driver_.file_of(*std::next(having.begin())) + "', expected a 'module' beside 'symbol'");
+      throw input_error("module variable '" + name + "' is in '" + driver_.modules().file_of(*having.begin()) +
+                        "' and in '" + driver_.modules().file_of(*std::next(having.begin())) +
+                        "', expected a 'module' beside 'symbol'");
     if (!having.empty()) return driver_.symbol(name, *having.begin());
     if (job_.clients.empty()) return driver_.symbol(name);  // its message
     throw input_error("no module variable '" + name + "' in the job's modules");
@@ -178,7 +180,7 @@ void device_job::check_symbols() {
 void device_job::check_preemptions() {
   for (const preemption& p : job_.preemptions) {
     try {
-      driver_.check_preempt(p.sms, p.mode);
+      check_preemption(config_, p.sms, p.mode);
       if (p.mode == preemption_mode::flush)
         for (const auto& [op, request] : requests_) driver_.check_flush(request);
     } catch (const input_error& e) {
@@ -199,19 +201,19 @@ void device_job::prepare(const std::vector<operation>& operations) {
 unsigned device_job::module_of(const operation& op, const std::string& kernel) const {
   const std::vector<unsigned>& modules = modules_.at(op.client);
   const auto has_it = [&](unsigned m) {
-    const std::vector<std::string> kernels = driver_.names(m).kernels;
+    const std::vector<std::string> kernels = driver_.modules().names(m).kernels;
     return std::find(kernels.begin(), kernels.end(), kernel) != kernels.end();
   };
   if (!op.module.empty()) {
     const unsigned m = number_of(op.module, op.client);
     if (has_it(m)) return m;
-    const std::vector<std::string> kernels = driver_.names(m).kernels;
+    const std::vector<std::string> kernels = driver_.modules().names(m).kernels;
     throw input_error("no kernel '" + kernel + "' in module '" + op.module + "', expected one of: " +
                       (kernels.empty() ? "(none)" : ptx::kernel_list(kernels)) + suggestion(kernel, kernels));
   }
   if (!job_.clients.empty())
     if (const auto m = std::find_if(modules.begin(), modules.end(), has_it); m != modules.end()) return *m;
-  return driver_.module_of(kernel);  // or its message
+  return driver_.modules().module_of(kernel);  // or its message
 }
 
 launch_request device_job::make_request(const operation& op) {
@@ -219,7 +221,7 @@ launch_request device_job::make_request(const operation& op) {
   r.kernel = op.kernel;
   try {
     if (r.kernel.empty()) {
-      const auto names = driver_.names(modules_.at(op.client).at(0)).kernels;
+      const auto names = driver_.modules().names(modules_.at(op.client).at(0)).kernels;
       if (names.size() != 1) {
         throw input_error("expected FILE.ptx:ENTRY, since the module has " +
                           (names.empty() ? "no kernel" : "the kernels " + ptx::kernel_list(names)));
@@ -286,7 +288,7 @@ const std::string& device_job::kernel(const operation& op) const {
 std::vector<std::uint8_t> device_job::parameters_of(const operation& op, const isa::program& program,
                                                     const launch_request& r) {
   const auto& expected = program.parameters;
-  const std::vector<isa::dtype> types = driver_.parameter_types(r.module, r.kernel);
+  const std::vector<isa::dtype> types = driver_.modules().parameter_types(r.module, r.kernel);
   if (op.arguments.size() != expected.size()) {
     refuse(op.where, "kernel '" + program.kernel + "' takes " + std::to_string(expected.size()) +
                          (expected.size() == 1 ? " argument (" : " arguments (") + describe(program) + "), got " +

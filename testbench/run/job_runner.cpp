@@ -191,7 +191,7 @@ void job_runner::simulate() {
   if (program_.ended() || !outcome_.failure.empty()) return;
   outcome_.failure = driver_.fault();
   // A detected deadlock that is not reported yet takes precedence over the cycle limit and a stop signal.
-  if (outcome_.failure.empty()) outcome_.failure = gpu_.barrier_deadlock();
+  if (outcome_.failure.empty()) outcome_.failure = barrier_deadlock(gpu_);
   if (!outcome_.failure.empty()) {
     outcome_.stop_signal = 0;
     return;

@@ -114,7 +114,7 @@ void machine::simulate_ahead(cycle_t until, bool preemptions) {
   gpu_.simulate_ahead(until, preemptions);
   if (options_.threads == 1) return;
   gpu_.use_threads(options_.threads);
-  if (!gpu_.simulates_ahead()) {
+  if (!simulates_ahead(gpu_)) {
     if (options_.threads_named)
       message_log::warning(
           "--threads: this configuration keeps the SMs in step, so they are simulated on one thread (tlm.check, random "

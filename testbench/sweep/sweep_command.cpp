@@ -28,6 +28,20 @@ namespace {
 
 constexpr unsigned usual_tasks = 16;
 
+/// The points of a plan, whose results the store gets.
+class planned_points final : public engine_points {
+ public:
+  planned_points(const sweep_plan& plan, const result_store& store, const point_running& how)
+      : plan_(plan), store_(store), how_(how) {}
+  [[nodiscard]] std::string id(std::size_t point) const override { return plan_.id_text(point); }
+  void run(std::size_t point) const override { run_point(plan_, store_, point, how_); }
+
+ private:
+  const sweep_plan& plan_;
+  const result_store& store_;
+  const point_running how_;
+};
+
 /// One run of the command.
 class sweep_run {
  public:
@@ -108,12 +122,8 @@ class sweep_run {
     const auto at_once = static_cast<unsigned>(std::clamp<std::size_t>(work_.size(), 1, jobs));
     const unsigned threads = std::max(1u, std::min(host_cores() / at_once, most_usual_threads));
     const std::uint64_t every = options_.checkpoint_every;
-    local_engine engine(
-        store_, [this](std::size_t p) { return plan_.id_text(p); },
-        {plan_.file().timeout_seconds, jobs, options_.resume, every != 0},
-        [this, threads, every](std::size_t p) {
-          run_point(plan_, store_, p, {threads, every});
-        });
+    const planned_points points(plan_, store_, {threads, every});
+    local_engine engine(store_, points, {plan_.file().timeout_seconds, jobs, options_.resume, every != 0});
     const int signal = engine.run(work_, progress);
     run_ = engine.started();
     return signal;

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Counts the public member functions of every class of model/, tlm/ and testbench/. None has more than 30, except those that classes.txt
-lists with their number and a reason; that list only shrinks. No invariant changes what it checks, and no parameter is cut off by a cast to
-fewer bits: narrow<T> (heddle/config/error.h) throws instead. `check_classes.py [--all | --self-test]`
+"""Counts the public member functions of every class of model/, tlm/ and testbench/, with the functions that its public
+part names as friends. None has more than 30, except those that classes.txt lists with their number and a reason; that list
+only shrinks. No invariant changes what it checks, and no parameter is cut off by a cast to fewer bits: narrow<T>
+(heddle/config/error.h) throws instead. `check_classes.py [--all | --self-test]`
 
 Constructors, destructors, deleted functions and inherited functions are not counted; each overload is. The sources are read as
 text, so that the check needs no compiler."""
@@ -48,11 +49,13 @@ def behind_template(text, at):
 
 
 def function_name(declaration):
-    """The name of the member function that is declared, or None."""
+    """The name of the member function or friend that is declared, or None."""
     d = declaration.strip()
     while d.startswith('template'):
         d = d[behind_template(d, d.index('<')):].strip()
     d = re.sub(r'\[\[.*?\]\]|\b(?:alignas|decltype|noexcept|__attribute__)\s*\((?:[^()]|\([^()]*\))*\)', ' ', d).strip()
+    if not re.match(r'friend\s+(class|struct)\b', d):
+        d = re.sub(r'^friend\s+', '', d)
     if re.match(r'(using|typedef|friend|static_assert)\b|(enum|class|struct|union)\b(?!\s+\w+(\s*[&*])?\s+\w+\s*\()', d):
         return None
     operator = re.search(r'\boperator\s*(\(\)|[^\s\w(]+|[\w:<>*& ]+?)\s*\(', d)
@@ -157,6 +160,7 @@ template <class T> class sample : public base<int, 3>, private other {
   enum class kind { a, b };
   using type = int (*)(int);
   friend bool equal(const sample&, const sample&);
+  friend class other;
   tlm::phase& four(int) override;
   SC_HAS_PROCESS(sample);
  protected:
@@ -181,7 +185,7 @@ def self_test():
         assert len(list(cuts_in(f'x = static_cast<std::uint16_t>({c});'))) == 1, c
     for c in ('static_cast<std::uint64_t>(config.a)', 'narrow<std::uint8_t>(config.a)', 'static_cast<std::uint8_t>(mask & 3)'):
         assert not list(cuts_in(c)), c
-    assert found == {'sample': ['one', 'two', 'three', 'operator==', 'operator()', 'four', 'five'], 'nested': ['inner']}, found
+    assert found == {'sample': ['one', 'two', 'three', 'operator==', 'operator()', 'equal', 'four', 'five'], 'nested': ['inner']}, found
 
 
 def main():

@@ -8,13 +8,12 @@
 #include "heddle/config/suggestion.h"
 #include "heddle/frontend/ptx/kernel_list.h"
 #include "heddle/frontend/ptx/lower.h"
-#include "heddle/frontend/ptx/resolve/parameter_types.h"
 #include "heddle/frontend/ptx/syntax/parsed_modules.h"
 #include "heddle/gpu/host/host_link.h"
 #include "heddle/gpu/host/host_registers.h"
 #include "heddle/gpu/host/idempotence.h"
 #include "heddle/gpu/host/launch_check.h"
-#include "heddle/gpu/host/module_record.h"
+#include "heddle/gpu/host/module_list.h"
 #include "heddle/gpu/host/recorded_kernel.h"
 #include "heddle/isa/program.h"
 #include "heddle/memory/common/address_map.h"
@@ -45,6 +44,7 @@ host_driver::host_driver(sc_core::sc_module_name name, const gpu_config& config,
       config_(config),
       first_address_(first_address),
       link_(std::make_unique<host_link>(host_socket, socket_base)),
+      modules_(std::make_unique<module_list>()),
       next_address_(first_address),
       context_area_(std::uint64_t{config.context.area_mib} * mebibyte),
       own_parsed_(std::make_unique<ptx::parsed_modules>()),
@@ -69,7 +69,7 @@ void exchange(host_driver& driver, state_image& image) {
 
 // What is lost with the GPU's context.
 void host_driver::forget() {
-  modules_.clear();
+  modules_->clear();
   local_areas_.clear();
   next_address_ = first_address_;
   context_area_ = std::uint64_t{config_.context.area_mib} * mebibyte;
@@ -222,61 +222,22 @@ std::uint64_t host_driver::create_texture(const simt::texture_descriptor& t) {
   return command(&d, sizeof d);
 }
 
-module_record& host_driver::record_of(unsigned module) const {
-  if (module >= modules_.size())
-    throw input_error("no module " + std::to_string(module) + " is loaded, expected a handle below " +
-                      std::to_string(modules_.size()));
-  return *modules_[module];
-}
-
-std::string host_driver::file_of(unsigned module) const { return record_of(module).module.ast->file; }
-
-unsigned host_driver::address_size(unsigned module) const { return record_of(module).module.ast->address_size; }
-
-module_names host_driver::names(unsigned module) const {
-  const ptx::loaded_module& m = record_of(module).module;
-  module_names all{ptx::kernels(*m.ast), {}};
-  for (const auto& s : m.symbols) all.variables.push_back(s.first);
-  return all;
-}
-
 const isa::program& host_driver::program(unsigned module, const std::string& kernel, unsigned max_registers) {
-  auto& p = record_of(module).programs[{kernel, max_registers}];
-  if (!p) p = ptx::lower(*parsed_, record_of(module).module, kernel, config_, max_registers);
+  auto& p = modules_->at(module).programs[{kernel, max_registers}];
+  if (!p) p = ptx::lower(*parsed_, modules_->at(module).module, kernel, config_, max_registers);
   return *p;
-}
-
-std::vector<isa::dtype> host_driver::parameter_types(unsigned module, const std::string& kernel) const {
-  return ptx::parameter_types(*record_of(module).module.ast, kernel);
-}
-
-unsigned host_driver::module_of(const std::string& kernel) const {
-  std::vector<std::string> known;
-  std::vector<unsigned> weak, strong;
-  for (unsigned m = 0; m < modules_.size(); ++m)
-    for (const ptx::ast_function& f : record_of(m).module.ast->functions) {
-      if (!f.is_entry || !f.has_body) continue;
-      if (f.name == kernel) (f.link == ptx::linkage::weak ? weak : strong).push_back(m);
-      known.push_back(f.name);
-    }
-  if (strong.size() > 1)
-    throw input_error("kernel '" + kernel + "' is in '" + file_of(strong[0]) + "' and in '" + file_of(strong[1]) +
-                      "', expected it in one module");
-  if (!strong.empty()) return strong[0];
-  if (!weak.empty()) return weak[0];
-  throw input_error("no kernel '" + kernel + "' in the loaded modules, expected one of: " +
-                    (known.empty() ? "(none)" : ptx::kernel_list(known)) + suggestion(kernel, known));
 }
 
 symbol_location host_driver::symbol(const std::string& name, unsigned module) const {
   std::vector<std::string> known;
-  for (unsigned m = 0; m < modules_.size() && module == any_module; ++m) {
-    for (const auto& s : modules_[m]->module.symbols) known.push_back(s.first);
-    if (modules_[m]->module.symbols.count(name) != 0) module = m;
+  for (unsigned m = 0; m < modules_->all().size() && module == any_module; ++m) {
+    const auto& symbols = modules_->all()[m]->module.symbols;
+    for (const auto& s : symbols) known.push_back(s.first);
+    if (symbols.count(name) != 0) module = m;
   }
   if (module == any_module)
     throw input_error("no module variable '" + name + "' in the loaded modules" + suggestion(name, known));
-  const module_record& m = record_of(module);
+  const module_record& m = modules_->at(module);
   const auto found = m.module.symbols.find(name);
   if (found == m.module.symbols.end()) {
     for (const auto& s : m.module.symbols) known.push_back(s.first);
@@ -324,7 +285,7 @@ std::uint64_t host_driver::ring(const launch_request& r, bool functionally) {
   const launch_plan p = plan(r);
   launch_descriptor d;
   if (functionally) d.command = static_cast<std::uint32_t>(host_command::execute);
-  d.module = record_of(r.module).handle;
+  d.module = modules_->at(r.module).handle;
   d.kernel_address = stage(r.kernel.data(), r.kernel.size());
   d.kernel_bytes = r.kernel.size();
   std::copy(r.grid, r.grid + 3, d.grid);
@@ -361,10 +322,6 @@ unsigned host_driver::launch_recording(const launch_request& r) {
 unsigned host_driver::started(std::uint64_t number) {
   finished_.resize(std::max<std::size_t>(finished_.size(), number + 1), false);
   return static_cast<unsigned>(number);
-}
-
-void host_driver::check_preempt(const std::vector<unsigned>& sms, preemption_mode mode) const {
-  check_preemption(config_, sms, mode);
 }
 
 void host_driver::check_flush(const launch_request& r) {

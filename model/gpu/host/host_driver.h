@@ -27,7 +27,7 @@ namespace heddle {
 
 class host_link;
 class state_image;
-struct module_record;
+class module_list;
 
 namespace isa {
 struct program;
@@ -86,11 +86,6 @@ struct symbol_location {
   std::uint64_t size = 0;
 };
 
-/// What a module defines.
-struct module_names {
-  std::vector<std::string> kernels, variables;  // string literals are variables, too
-};
-
 /// A PTX module to be loaded, with its file name for messages.
 struct module_text {
   std::string text;
@@ -134,20 +129,12 @@ class host_driver : public sc_core::sc_module {
   using managed_ranges = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
   [[nodiscard]] std::vector<unsigned> load_modules(const std::vector<module_text>& modules,
                                                    managed_ranges* managed = nullptr);
-  /// The file name of a loaded module as used in messages about its kernels; for linked modules, all file names.
-  [[nodiscard]] std::string file_of(unsigned module) const;
-  /// Bits of a module's addresses: 32 or 64.
-  [[nodiscard]] unsigned address_size(unsigned module) const;
+  /// The loaded modules and what they define (module_list.h).
+  [[nodiscard]] const module_list& modules() const { return *modules_; }
   /// Sets the .texref and .surfref of this name in the loaded modules to a texture's handle. False if there is none.
   bool bind_texture(const std::string& reference, std::uint64_t handle);
-  /// Throws input_error if there is no such module.
-  [[nodiscard]] module_names names(unsigned module) const;
   /// The machine program that a launch would run (lowered once and kept). Throws input_error.
   const isa::program& program(unsigned module, const std::string& kernel, unsigned max_registers = 0);
-  /// Types of a kernel's parameters as declared in the module; none: an array, a reference, …
-  [[nodiscard]] std::vector<isa::dtype> parameter_types(unsigned module, const std::string& kernel) const;
-  /// The first loaded module with this kernel. Throws input_error that lists the known kernels.
-  [[nodiscard]] unsigned module_of(const std::string& kernel) const;
   static constexpr unsigned any_module = ~0u;
   /// A variable of a module, or of the first loaded one that has it. Throws input_error.
   [[nodiscard]] symbol_location symbol(const std::string& name, unsigned module = any_module) const;
@@ -192,10 +179,8 @@ class host_driver : public sc_core::sc_module {
   /// the program has failed.
   std::uint64_t execute(const launch_request& request);
   /// Takes the resident blocks off SMs, each until `resume_after` core cycles after its SM was free; an empty list of
-  /// SMs means all. Call check_preempt() first.
+  /// SMs means all. Call check_preemption() (launch_check.h) first.
   void preempt(const std::vector<unsigned>& sms, preemption_mode mode, std::uint64_t resume_after);
-  /// Throws input_error for a mode that the GPU does not support or an SM that does not exist.
-  void check_preempt(const std::vector<unsigned>& sms, preemption_mode mode) const;
   /// Throws input_error if it is not shown that blocks of the launch give the same result when they are dropped and
   /// restarted.
   void check_flush(const launch_request& request);
@@ -257,7 +242,6 @@ class host_driver : public sc_core::sc_module {
   unsigned started(std::uint64_t number);
   [[nodiscard]] std::string with_own_places(std::string message) const;
   unsigned load(std::shared_ptr<const ptx::ast_module> ast, const std::string& texts, const std::string& names);
-  [[nodiscard]] module_record& record_of(unsigned module) const;
   launch_plan plan(const launch_request& request);
   std::uint64_t local_area(const launch_request& request, std::uint64_t bytes);
   void poll();
@@ -267,7 +251,7 @@ class host_driver : public sc_core::sc_module {
   gpu_config config_;
   std::uint64_t first_address_;
   std::unique_ptr<host_link> link_;
-  std::vector<std::unique_ptr<module_record>> modules_;
+  std::unique_ptr<module_list> modules_;
   struct stream_areas {
     std::pair<std::uint64_t, std::uint64_t> area[2];  // address, bytes; of launches that run at the same time
     unsigned last = 0;

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "heddle/config/error.h"
+#include "heddle/gpu/host/runtime/copied_services.h"
 #include "heddle/sanitize/sanitizer.h"
 #include "heddle/simt/warp/print_format.h"
 #include "heddle/tlm/kernel/has_process.h"
@@ -27,44 +28,6 @@ bool writable(std::uint64_t address) {
 bool takes_completion(std::uint64_t address) {
   return address == host_register::completion_pop || address == host_register::completion_take;
 }
-/// The device runtime for a launch that is executed on a copy of the memory: nothing is printed, and the heap is a
-/// copy.
-class copied_services final : public program_services {
- public:
-  copied_services(sanitizer& s, device_heap heap) : sanitizer_(s), heap_(std::move(heap)) {}
-  bool inspect(std::uint64_t, void* data, unsigned bytes) override {
-    std::memset(data, 0, bytes);  // only printed text is read by it
-    return true;
-  }
-  void print(const simt::launch_context&, const std::string&) override {}
-  std::uint64_t heap_allocate(const simt::launch_context&, std::uint64_t bytes) override {
-    const std::uint64_t given = heap_.allocate(bytes);
-    return given == 0 ? 0 : sanitizer_.spaced().place(given, bytes);
-  }
-  void heap_given(std::uint64_t address, std::uint64_t bytes, const simt::warp_state& w, const isa::instruction& i,
-                  unsigned lane) override {
-    sanitizer_.heap_given(address, bytes, w, i, lane);
-  }
-  void heap_freeing(std::uint64_t address, const simt::warp_state& w, const isa::instruction& i,
-                    unsigned lane) override {
-    sanitizer_.heap_freeing(address, w, i, lane);
-  }
-  bool heap_free(const simt::launch_context&, std::uint64_t address) override {
-    const std::uint64_t given = sanitizer_.spaced().release(address);
-    if (!heap_.free(given != 0 ? given : address)) return false;  // or of an earlier launch
-    sanitizer_.heap_freed(address);
-    return true;
-  }
-  bool heap_misfreed(std::uint64_t address, const simt::warp_state& w, const isa::instruction& i,
-                     unsigned lane) override {
-    return sanitizer_.heap_misfreed(address, w, i, lane);
-  }
-
- private:
-  sanitizer& sanitizer_;
-  device_heap heap_;
-};
-
 }  // namespace
 
 host_interface::host_interface(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config)
@@ -75,7 +38,7 @@ host_interface::host_interface(sc_core::sc_module_name name, clock_domain& clock
       memory_(memory_socket, modules_),
       clock_(clock),
       context_area_(std::uint64_t{config.context.area_mib} << 20),
-      functional_executor_(config, memory_.functional(), memory_.ranges(), *this),
+      functional_executor_(config, memory_.functional(), memory_.ranges(), services_),
       launch_builder_(config_, modules_, memory_) {
   HEDDLE_HAS_PROCESS(host_interface);
   SC_METHOD(drive_irq);
@@ -226,8 +189,8 @@ void host_interface::write_register(std::uint64_t address, std::uint64_t value) 
       interrupt_pending_ &= ~value;
       raise(0);
       break;
-    case host_register::heap_base: heap_base_ = value; break;
-    case heap_bytes: place_heap(value); break;
+    case host_register::heap_base: services_.set_heap_base(value); break;
+    case heap_bytes: services_.place_heap(client_register(launch_builder_.client()).client, value); break;
     case host_register::grid_workspace: launch_builder_.set_grid_workspace(value); break;
     case print_pop: printed_.drop(value); break;
     case host_register::context_area: attempt([&] { move_context_area(value); }); break;
@@ -312,9 +275,9 @@ void host_interface::report_end(std::uint32_t launch) {
 }
 
 // The host takes the text when a grid has ended, as CUDA does; earlier only if much is waiting.
-void host_interface::print(const simt::launch_context& launch, const std::string& text) {
+void host_interface::printed(std::uint32_t client, const std::string& text) {
   const bool little = printed_.bytes() < much_text;
-  printed_.add(launch.client, text);
+  printed_.add(client, text);
   if (little && printed_.bytes() >= much_text) raise(host_interrupt::print);
 }
 
@@ -331,7 +294,7 @@ void host_interface::program_fault_with(const std::string& text, const fault_det
 
 void host_interface::report_fault() {
   const simt::lane_reader read = [this](std::uint64_t address, void* data, unsigned bytes) {
-    if (!inspect(address, data, bytes)) throw program_error("there is no memory");
+    if (!memory_.inspect(address, data, bytes)) throw program_error("there is no memory");
   };
   try {
     std::string more;
@@ -359,6 +322,7 @@ void host_interface::trace(sc_core::sc_trace_file* file) const {
 
 void host_interface::sanitize(sanitizer& sanitizer) {
   sanitizer_ = &sanitizer;
+  services_.sanitize(sanitizer);
   memory_.sanitize(sanitizer);
   functional_executor_.watch(&sanitizer.watcher());
 }
@@ -367,34 +331,9 @@ void host_interface::sanitize(sanitizer& sanitizer) {
 void host_interface::grid_resident(const grid_record& grid) {
   blocks_.hand_over(grid);
   if (sanitizer_ == nullptr || grid.launch->recorded()) return;
-  copied_services services(*sanitizer_, heap_of(*grid.launch));
+  copied_services services(*sanitizer_, services_.heap_of(*grid.launch));
   sanitizer_->check(*grid.launch, memory_.ranges(), memory_.reader(), services, clock_.cycle(),
                     functional_executor_.observer(), grid.early);
-}
-
-void host_interface::heap_given(std::uint64_t address, std::uint64_t bytes, const simt::warp_state& w,
-                                const isa::instruction& i, unsigned lane) {
-  if (sanitizer_ == nullptr) return;
-  sanitizer_->heap_kept(address, bytes, w, i, lane);
-  if (executing_) sanitizer_->heap_given(address, bytes, w, i, lane);
-}
-
-void host_interface::heap_freeing(std::uint64_t address, const simt::warp_state& w, const isa::instruction& i,
-                                  unsigned lane) {
-  if (sanitizer_ != nullptr && executing_) sanitizer_->heap_freeing(address, w, i, lane);
-}
-
-bool host_interface::heap_free(const simt::launch_context& launch, std::uint64_t address) {
-  if (!heap_of(launch).free(address)) return false;
-  if (sanitizer_ == nullptr) return true;
-  sanitizer_->heap_released(address);
-  if (executing_) sanitizer_->heap_freed(address);
-  return true;
-}
-
-bool host_interface::heap_misfreed(std::uint64_t address, const simt::warp_state& w, const isa::instruction& i,
-                                   unsigned lane) {
-  return sanitizer_ != nullptr && executing_ && sanitizer_->heap_misfreed(address, w, i, lane);
 }
 
 }  // namespace heddle

@@ -21,7 +21,6 @@
 #include "heddle/gpu/cwd/grid_distributor.h"
 #include "heddle/gpu/cwd/sampled_l2.h"
 #include "heddle/gpu/host/block_feed.h"
-#include "heddle/gpu/host/device_heap.h"
 #include "heddle/gpu/host/host_memory.h"
 #include "heddle/gpu/host/host_registers.h"
 #include "heddle/gpu/host/host_supervisor.h"
@@ -30,7 +29,7 @@
 #include "heddle/gpu/host/loaded_modules.h"
 #include "heddle/gpu/host/print_observer.h"
 #include "heddle/gpu/host/recorded_kernel.h"
-#include "heddle/sub_partition/program_services.h"
+#include "heddle/gpu/host/runtime/device_services.h"
 #include "heddle/tlm/kernel/clock_domain.h"
 #include "heddle/tlm/port/blocking_target.h"
 #include "heddle/tlm/protocol/byte_transfer.h"
@@ -42,7 +41,7 @@ class sanitizer;
 class host_interface : public sc_core::sc_module,
                        public blocking_target<>,
                        public grid_observer,
-                       public program_services {
+                       private services_host {
  public:
   host_interface(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config);
 
@@ -63,6 +62,8 @@ class host_interface : public sc_core::sc_module,
   void supervise(host_supervisor& supervisor) { supervisor_ = &supervisor; }
   /// The PTX modules that are in use.
   ptx::parsed_modules& parsed_modules() { return modules_.parsed(); }
+  /// The device runtime of launches.
+  program_services& services() { return services_; }
   /// What executes launches functionally.
   functional_executor& functional() { return functional_executor_; }
   /// Launches are checked by `sanitizer` from now on.
@@ -77,21 +78,6 @@ class host_interface : public sc_core::sc_module,
   void program_fault(const std::string& text) override { program_fault_with(text, {}); }
   void program_fault_with(const std::string& text, const fault_details& details) override;
   bool idempotent(const resident_launch& launch) override;
-  // program_services
-  bool inspect(std::uint64_t address, void* data, unsigned bytes) override {
-    return memory_.inspect(address, data, bytes);
-  }
-  void print(const simt::launch_context& launch, const std::string& text) override;
-  std::uint64_t heap_allocate(const simt::launch_context& launch, std::uint64_t bytes) override {
-    return heap_of(launch).allocate(bytes);
-  }
-  void heap_given(std::uint64_t address, std::uint64_t bytes, const simt::warp_state& w, const isa::instruction& i,
-                  unsigned lane) override;
-  void heap_freeing(std::uint64_t address, const simt::warp_state& w, const isa::instruction& i,
-                    unsigned lane) override;
-  bool heap_free(const simt::launch_context& launch, std::uint64_t address) override;
-  bool heap_misfreed(std::uint64_t address, const simt::warp_state& w, const isa::instruction& i,
-                     unsigned lane) override;
   /// Notified when a launch completes or the program fails; the irq line signals the same outside C++.
   sc_core::sc_event completion_event;
   [[nodiscard]] bool faulted() const { return !fault_.empty(); }
@@ -117,6 +103,10 @@ class host_interface : public sc_core::sc_module,
   friend const decoded_program& placed(host_interface& host, const std::shared_ptr<const isa::program>& recorded);
 
  private:
+  bool inspect_memory(std::uint64_t address, void* data, unsigned bytes) override {
+    return memory_.inspect(address, data, bytes);
+  }
+  void printed(std::uint32_t client, const std::string& text) override;
   std::optional<executed_blocks> execute_left_out(const grid_record& grid) override;
   std::uint64_t read_register(std::uint64_t address);
   void write_register(std::uint64_t address, std::uint64_t value);
@@ -137,8 +127,6 @@ class host_interface : public sc_core::sc_module,
   std::string why_not_flush(const resident_launch& launch);
   std::uint64_t launch_recording(const launch_recording_descriptor& d);
   std::uint64_t submit(std::shared_ptr<resident_launch> l);
-  device_heap& heap_of(const simt::launch_context& launch);
-  void place_heap(std::uint64_t bytes);
   void raise(std::uint64_t cause);
   void drive_irq();
   void report_fault();
@@ -151,8 +139,6 @@ class host_interface : public sc_core::sc_module,
   clock_domain& clock_;
   grid_distributor* cwd_ = nullptr;
   block_feed blocks_;
-  std::map<std::uint32_t, device_heap> heaps_;  // by client
-  std::uint64_t heap_base_ = 0;
   std::uint64_t context_area_;
   printed_text_queue printed_;                                  // by kernels, not taken by the host yet
   std::map<const isa::program*, global_footprint> footprints_;  // of programs for which flush was considered
@@ -162,11 +148,11 @@ class host_interface : public sc_core::sc_module,
   bool flushing_ = false;  // caches, for the host
   bool resetting_ = false;
   std::deque<std::uint32_t> completion_queue_;
+  device_services services_{*this};
   functional_executor functional_executor_;
   sanitizer* sanitizer_ = nullptr;
   std::map<std::uint64_t, bool>
-      allocates_;           // by the stream's key, if launches are checked: whether its last launch may
-  bool executing_ = false;  // a launch functionally
+      allocates_;  // by the stream's key, if launches are checked: whether its last launch may
   launch_builder launch_builder_;
   static constexpr std::uint64_t no_register = ~std::uint64_t{0};
   std::uint64_t early_register_ = no_register;  // of which a narrow host has written bytes, but not the lowest

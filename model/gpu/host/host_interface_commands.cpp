@@ -39,7 +39,7 @@ void host_interface::end_reset() {
   modules_.clear();
   footprints_.clear();
   memory_.unmap_all();
-  heaps_.clear();
+  services_.clear();
   recorded_.reset();
   printed_.clear();
   message_.clear();
@@ -50,7 +50,7 @@ void host_interface::end_reset() {
   completion_queue_.clear();
   completed_ = launches_;
   early_register_ = no_register;
-  result_ = error_ = map_base_ = map_bytes_ = heap_base_ = 0;
+  result_ = error_ = map_base_ = map_bytes_ = 0;
   ++resets_;
   interrupt_pending_ = 0;
   interrupt_enable_ = host_interrupt::reset;
@@ -70,18 +70,6 @@ void host_interface::move_context_area(std::uint64_t address) {
                       ": expected a multiple of 128, and device memory (0x10000000 or above)");
   context_area_ = address;
   if (supervisor_ != nullptr) supervisor_->context_area_set(address);
-}
-
-// A client without a heap of its own uses that of no client.
-device_heap& host_interface::heap_of(const simt::launch_context& launch) {
-  const auto own = heaps_.find(launch.client);
-  return own != heaps_.end() ? own->second : heaps_[0];
-}
-
-void host_interface::place_heap(std::uint64_t bytes) {
-  const std::uint32_t client = client_register(launch_builder_.client()).client;
-  heaps_[client].place(heap_base_, bytes);
-  if (sanitizer_ != nullptr) sanitizer_->heap_placed(heap_base_, bytes, client);
 }
 
 void host_interface::execute(std::uint64_t descriptor) {
@@ -136,13 +124,13 @@ std::uint64_t host_interface::execute_functionally(const launch_descriptor& d) {
   if (faulted() || failing_) throw input_error("a launch cannot be executed: the simulated program has failed");
   auto l = launch_builder_.prepared(d, launches_);
   l->launch_id = launches_;
-  executing_ = true;
+  services_.executes(true);
   if (sanitizer_ != nullptr) sanitizer_->submitted(launches_);
   if (sanitizer_ != nullptr) sanitizer_->begin(memory_.ranges(), l->client);
   const functional_executor::outcome o = functional_executor_.execute(*l, clock_.cycle());
   if (sanitizer_ != nullptr && o.how == functional_executor::ending::failed) sanitizer_->failed(o.cause);
   if (sanitizer_ != nullptr) sanitizer_->end();
-  executing_ = false;
+  services_.executes(false);
   if (o.how == functional_executor::ending::stopped)
     throw input_error("kernel '" + l->program->kernel + "' was given up: it was to be stopped");
   if (o.how == functional_executor::ending::failed) {
@@ -165,12 +153,12 @@ std::optional<executed_blocks> host_interface::execute_left_out(const grid_recor
     if (const std::uint64_t missed = l2_->end_untimed(); !has_local) rest.missed_sectors = missed;
     return rest;
   }
-  executing_ = true;
+  services_.executes(true);
   const functional_executor::outcome o =
       functional_executor_.execute(*grid.launch, clock_.cycle(), grid.dispatched / grid.launch->cluster_blocks(), l2_);
   memory_.functional().close();
   const std::uint64_t missed = l2_->end_untimed();
-  executing_ = false;
+  services_.executes(false);
   if (o.how == functional_executor::ending::completed)
     return executed_blocks{o.warp_instructions, o.most_of_block, has_local ? std::nullopt : std::optional(missed)};
   if (o.how == functional_executor::ending::failed) program_fault_with(o.text, o.details);
@@ -246,16 +234,16 @@ std::string host_interface::why_not_flush(const resident_launch& launch) {
 bool host_interface::idempotent(const resident_launch& launch) { return why_not_flush(launch).empty(); }
 
 bool rests(const host_interface& host) {
-  return !host.flushing_ && !host.resetting_ && !host.executing_ && !host.faulted() && !host.failing_;
+  return !host.flushing_ && !host.resetting_ && !host.services_.executing() && !host.faulted() && !host.failing_;
 }
 
 void exchange(host_interface& host, state_image& image) {
   invariant(rests(host) || image.reading(), "a checkpoint while the host interface is busy");
   image.part(host.name());
   image.same(host.launches_, "launches");
-  image(host.modules_, host.memory_, host.launch_builder_, host.heaps_, host.heap_base_, host.context_area_,
-        host.printed_, host.completed_, host.completion_queue_, host.result_, host.error_, host.message_,
-        host.interrupt_enable_, host.interrupt_pending_, host.map_base_, host.map_bytes_, host.resets_);
+  image(host.modules_, host.memory_, host.launch_builder_, host.services_, host.context_area_, host.printed_,
+        host.completed_, host.completion_queue_, host.result_, host.error_, host.message_, host.interrupt_enable_,
+        host.interrupt_pending_, host.map_base_, host.map_bytes_, host.resets_);
   if (!image.reading()) return;
   for (const grid_record& g : host.cwd_->grids())
     if (g.finished) host.blocks_.forget(g.launch->launch_id);

@@ -10,7 +10,7 @@
 #include "heddle/gpu/host/host_driver.h"
 #include "heddle/gpu/host/host_link.h"
 #include "heddle/gpu/host/host_registers.h"
-#include "heddle/gpu/host/module_record.h"
+#include "heddle/gpu/host/module_list.h"
 #include "heddle/memory/common/address_map.h"
 
 namespace heddle {
@@ -66,7 +66,7 @@ bool host_driver::provide(process_memory& memory, const launch_request& r, std::
 
 // The register `client` names the launch's client.
 void host_driver::provide(const launch_request& r) {
-  const module_record& m = record_of(r.module);
+  const module_record& m = modules_->at(r.module);
   if (m.allocates && provide(heaps_, r, default_heap_bytes)) {
     link_->write_register(host_register::heap_base, heaps_.owned[r.client]);
     link_->write_register(host_register::heap_bytes, default_heap_bytes);
@@ -86,7 +86,7 @@ std::vector<unsigned> host_driver::load_modules(const std::vector<module_text>& 
   std::vector<unsigned> handles(modules.size());
   for (const std::vector<std::size_t>& group : ptx::link_groups(parsed)) {
     const auto note_managed = [&] {
-      const ptx::loaded_module& m = modules_.back()->module;
+      const ptx::loaded_module& m = modules_->all().back()->module;
       if (managed != nullptr && m.managed_bytes != 0) managed->emplace_back(m.managed_base, m.managed_bytes);
     };
     if (group.size() == 1) {
@@ -134,13 +134,12 @@ unsigned host_driver::load(std::shared_ptr<const ptx::ast_module> ast, const std
   d.globals_address = globals;
   d.constants_address = m->constants_address;
   m->handle = static_cast<unsigned>(command(&d, sizeof d));
-  modules_.push_back(std::move(m));
-  return static_cast<unsigned>(modules_.size() - 1);
+  return modules_->add(std::move(m));
 }
 
 /// Replaces places in linked modules by places in their own files, in a message from the GPU.
 std::string host_driver::with_own_places(std::string message) const {
-  for (const auto& m : modules_) message = ptx::with_own_places(*m->module.ast, std::move(message));
+  for (const auto& m : modules_->all()) message = ptx::with_own_places(*m->module.ast, std::move(message));
   return message;
 }
 
@@ -159,7 +158,7 @@ std::uint64_t host_driver::local_area(const launch_request& request, std::uint64
 
 bool host_driver::bind_texture(const std::string& reference, std::uint64_t handle) {
   bool bound = false;
-  for (const auto& m : modules_) {
+  for (const auto& m : modules_->all()) {
     const auto found = m->module.symbols.find(reference);
     if (found == m->module.symbols.end() || !found->second.opaque) continue;
     write(found->second.address, &handle, sizeof handle);

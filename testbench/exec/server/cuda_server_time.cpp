@@ -87,7 +87,7 @@ void cuda_server::simulate(const sc_core::sc_time& end) {
   chip.run_for(stop - sc_core::sc_time_stamp());
   if (!machine_->queues.fault().empty()) return fail(machine_->status_of_fault(), machine_->queues.fault(), true);
   if (!sc_core::sc_pending_activity() && !machine_->queues.idle() && !machine_->queues.waits_for_host()) {
-    const std::string why = chip.chip().barrier_deadlock();
+    const std::string why = barrier_deadlock(chip.chip());
     return fail(wire::launch_timeout,
                 why.empty() ? "deadlock: nothing can go on any more, but a kernel has not ended" : why, true);
   }

@@ -44,8 +44,8 @@ void end_with(pid_t parent) {
 
 }  // namespace
 
-local_engine::local_engine(const result_store& store, id_function id_of, const policy& how, runner run)
-    : store_(store), id_of_(std::move(id_of)), how_(how), run_(std::move(run)), claims_(store.claims_file()) {}
+local_engine::local_engine(const result_store& store, const engine_points& points, const policy& how)
+    : store_(store), points_(points), how_(how), claims_(store.claims_file()) {}
 
 int local_engine::run(const std::vector<std::size_t>& points, sweep_progress& progress) {
   const stop_signals signals;
@@ -76,7 +76,7 @@ int local_engine::run(const std::vector<std::size_t>& points, sweep_progress& pr
 void local_engine::start(queue& points, queue& taken, const stop_signals& signals, sweep_progress& progress) {
   while (!points.empty() && children_.size() < how_.jobs) {
     const std::size_t point = points.front();
-    const std::string id = id_of_(point);
+    const std::string id = points_.id(point);
     const bool ours = claims_.take(id);
     // Read after the claim: the previous holder may just have finished the point.
     const point_status status = store_.status(id);
@@ -115,7 +115,7 @@ void local_engine::work(std::size_t point, pid_t parent, const stop_signals& sig
   signals.restore();
   silence();
   try {
-    run_(point);
+    points_.run(point);
   } catch (const unwritable_result& e) {
     ::_exit(unwritable_code + (e.error() & 0x7f));
   }
@@ -134,19 +134,19 @@ int local_engine::collect(sweep_progress& progress, const stop_signals& signals)
     const child c = found->second;
     children_.erase(found);
     if (const int number = is_asked ? signals.wait_for_stop(soon_ms) : 0; number != 0) {
-      store_.remove_unfinished(id_of_(c.point), process);
-      claims_.release(id_of_(c.point));
+      store_.remove_unfinished(points_.id(c.point), process);
+      claims_.release(points_.id(c.point));
       return number;
     }
     judge(c, process, status);
-    claims_.release(id_of_(c.point));
-    progress.finished(store_.status(id_of_(c.point)));
+    claims_.release(points_.id(c.point));
+    progress.finished(store_.status(points_.id(c.point)));
   }
   return 0;
 }
 
 void local_engine::judge(const child& c, pid_t process, int status) {
-  const std::string id = id_of_(c.point);
+  const std::string id = points_.id(c.point);
   // A process that was not killed removes its files itself.
   if (WIFSIGNALED(status)) store_.remove_unfinished(id, process);
   // The result is complete, however the process ended afterwards.
@@ -188,8 +188,8 @@ void local_engine::stop() {
   for (const auto& [process, c] : children_) ::kill(process, SIGKILL);
   for (const auto& [process, c] : children_) {
     ::waitpid(process, nullptr, 0);
-    store_.remove_unfinished(id_of_(c.point), process);
-    claims_.release(id_of_(c.point));
+    store_.remove_unfinished(points_.id(c.point), process);
+    claims_.release(points_.id(c.point));
   }
   children_.clear();
 }
@@ -203,8 +203,8 @@ void local_engine::let_save(const stop_signals& signals) {
     for (pid_t process; (process = ::waitpid(-1, &status, WNOHANG)) > 0;) {
       const auto found = children_.find(process);
       if (found == children_.end()) continue;
-      if (WIFSIGNALED(status)) store_.remove_unfinished(id_of_(found->second.point), process);
-      claims_.release(id_of_(found->second.point));
+      if (WIFSIGNALED(status)) store_.remove_unfinished(points_.id(found->second.point), process);
+      claims_.release(points_.id(found->second.point));
       children_.erase(found);
     }
     if (!children_.empty() && signals.is_stop(signals.wait(100))) return;

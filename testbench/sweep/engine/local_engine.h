@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -19,16 +18,22 @@
 
 namespace heddle::testbench {
 
+/// The points that a local_engine runs, by number.
+class engine_points {
+ public:
+  /// The id of a point, under which the store keeps its result.
+  [[nodiscard]] virtual std::string id(std::size_t point) const = 0;
+  /// Runs one point and writes its result. Called in the point's process, which ends when it returns.
+  virtual void run(std::size_t point) const = 0;
+
+ protected:
+  ~engine_points() = default;
+};
+
 /// Runs points on this machine, each in its own process, so that a point that fails, hangs or is killed does not
 /// affect others. The processes end with their parent.
 class local_engine {
  public:
-  /// Runs one point and writes its result. Called in the point's process, which ends when it returns.
-  using runner = std::function<void(std::size_t point)>;
-
-  /// The id of a point, under which the store keeps its result.
-  using id_function = std::function<std::string(std::size_t point)>;
-
   struct policy {
     std::uint64_t timeout_seconds = 0;  // limit for one point, 0: none
     unsigned jobs = 1;                  // points at a time
@@ -36,7 +41,8 @@ class local_engine {
     bool saves = false;                 // SIGTERM makes a point keep where it stands, for which it gets some time
   };
 
-  local_engine(const result_store& store, id_function id_of, const policy& how, runner run);
+  /// `points` outlives the engine.
+  local_engine(const result_store& store, const engine_points& points, const policy& how);
 
   /// Runs these points, at most `jobs` at a time, and waits for those that other processes run. Returns 0, or the
   /// signal that stopped it; unfinished points have no result then. Throws input_error if results cannot be written.
@@ -64,9 +70,8 @@ class local_engine {
   void stop();
 
   const result_store& store_;
-  id_function id_of_;
+  const engine_points& points_;
   policy how_;
-  runner run_;
   point_claims claims_;
   std::map<pid_t, child> children_;
   std::size_t started_ = 0;

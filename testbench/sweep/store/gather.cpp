@@ -248,7 +248,7 @@ status_counts gather(const sweep_plan& plan, const result_store& store) {
   gathering_lock lock(store.folder());
   store.remove_old_unfinished();
   result_files files;
-  files.before_making = [&lock](const std::vector<std::string>& names) { lock.note(names); };
+  files.observe(lock);
   const std::string temporary = files.reserve_name(store.database());
   const std::string table = files.reserve(store.csv());
   status_counts counts{};

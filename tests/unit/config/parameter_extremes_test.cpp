@@ -21,6 +21,7 @@
 #include "heddle/energy/power_cap.h"
 #include "heddle/gpu/gpu.h"
 #include "heddle/gpu/host/host_driver.h"
+#include "heddle/gpu/host/launch_check.h"
 #include "heddle/memory/protocol/protocol_monitor.h"
 #include "heddle/metrics/collect.h"
 #include "heddle/metrics/json.h"
@@ -111,7 +112,7 @@ class parameter_extremes : public fresh_simulation {
       driver.host_socket.bind(g.host_socket);
       sc_core::sc_start(sc_core::SC_ZERO_TIME);
       if (what == scenario::allocations) result.metrics = allocations(driver);
-      result.metrics += launch_all(driver, what);
+      result.metrics += launch_all(config, driver, what);
       g.check_invariants();
       result.metrics +=
           without_configuration(to_json(collect(g, cap != nullptr ? &cap->ledger() : nullptr))) + driver.fault();
@@ -136,7 +137,7 @@ class parameter_extremes : public fresh_simulation {
   }
 
   /// Launches the kernel of the scenario. Returns what it computed, where its digits matter.
-  static std::string launch_all(host_driver& driver, scenario what) {
+  static std::string launch_all(const gpu_config& config, host_driver& driver, scenario what) {
     launch_request r;
     const std::uint64_t out = driver.allocate(65536), in = driver.allocate(65536), texels = driver.allocate(4096);
     driver.fill(out, 0, 65536);
@@ -181,7 +182,7 @@ class parameter_extremes : public fresh_simulation {
       driver.launch(r);
     } else if (what == scenario::preempted) {
       pass(3);
-      driver.check_preempt({}, preemption_mode::automatic);
+      check_preemption(config, {}, preemption_mode::automatic);
       driver.preempt({}, preemption_mode::context_switch, 1000);
     }
     sc_core::sc_start();

@@ -14,6 +14,7 @@
 #include "heddle/config/error.h"
 #include "heddle/gpu/gpu.h"
 #include "heddle/gpu/host/launch_check.h"
+#include "heddle/gpu/host/module_list.h"
 #include "heddle/tlm/kernel/has_process.h"
 #include "host_driver_bench.h"
 #include "tests/unit/common/store_kernel.h"
@@ -242,7 +243,7 @@ TEST_F(host_driver_test, wrong_calls_are_input_errors) {
     r.module = 7;
     refusals.push_back(refusal([&] { driver.launch(r); }));
     refusals.push_back(refusal([&] { driver.check(r); }));
-    refusals.push_back(refusal([&] { static_cast<void>(driver.names(1)); }));
+    refusals.push_back(refusal([&] { static_cast<void>(driver.modules().names(1)); }));
     refusals.push_back(refusal([&] { driver.read(0xf00'0000, &word, 8); }));
     refusals.push_back(refusal([&] { driver.write(0x30, &word, 8); }));
     refusals.push_back(refusal([&] { driver.wait_for(99); }));

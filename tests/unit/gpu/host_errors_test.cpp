@@ -13,6 +13,8 @@
 #include "heddle/gpu/gpu.h"
 #include "heddle/gpu/host/host_driver.h"
 #include "heddle/gpu/host/host_registers.h"
+#include "heddle/gpu/host/launch_check.h"
+#include "heddle/gpu/host/module_list.h"
 #include "tests/unit/common/fresh_simulation.h"
 #include "tests/unit/common/store_kernel.h"
 
@@ -320,9 +322,9 @@ TEST_F(driver_errors, are_exceptions_that_say_what_is_wrong) {
     return "";
   };
   EXPECT_NE(message([&] { driver.load_module("nonsense", "bad.ptx"); }).find("bad.ptx:1"), std::string::npos);
-  EXPECT_NE(message([&] { static_cast<void>(driver.module_of("store")); }).find("(none)"), std::string::npos);
+  EXPECT_NE(message([&] { static_cast<void>(driver.modules().module_of("store")); }).find("(none)"), std::string::npos);
   EXPECT_NE(message([&] { static_cast<void>(driver.symbol("x")); }).find("'x'"), std::string::npos);
-  EXPECT_NE(message([&] { driver.check_preempt({5}, preemption_mode::drain); }).find("no SM 5"), std::string::npos);
+  EXPECT_NE(message([&] { check_preemption(config, {5}, preemption_mode::drain); }).find("no SM 5"), std::string::npos);
   const std::uint64_t mapped = driver.allocate(100);
   EXPECT_NE(message([&] { driver.map(mapped + 50, 100); }).find("overlaps nothing that is mapped"), std::string::npos);
   launch_request request;

@@ -9,6 +9,7 @@
 #include "heddle/gpu/cwd/grid_distributor.h"
 #include "heddle/gpu/gpu_blocks.h"
 #include "heddle/gpu/host/host_registers.h"
+#include "heddle/gpu/host/module_list.h"
 #include "heddle/tlm/kernel/has_process.h"
 #include "tests/unit/common/foreign_ip.h"
 #include "tests/unit/common/fresh_simulation.h"
@@ -168,7 +169,7 @@ TEST_F(reset_of_a_gpu, ends_a_fault_which_refuses_launches) {
     }
     b.reset();
     EXPECT_TRUE(b->driver.finished(failing)) << "it is over, though without a result";
-    EXPECT_THROW(static_cast<void>(b->driver.names(r.module)), input_error) << "modules are lost";
+    EXPECT_THROW(static_cast<void>(b->driver.modules().names(r.module)), input_error) << "modules are lost";
   }
   EXPECT_GT(cycles, 0u);
   b.run();

@@ -71,7 +71,7 @@ class window_order : public fresh_simulation {
     host_driver driver("driver", config);
     driver.host_socket.bind(g.host_socket);
     if (w.ahead) g.simulate_ahead(~std::uint64_t{0} >> 1, false);
-    EXPECT_EQ(g.simulates_ahead(), w.ahead);
+    EXPECT_EQ(simulates_ahead(g), w.ahead);
     g.use_threads(w.threads);
     if (w.seed != 0) g.core_clock().shuffle_outboxes(w.seed);
     sc_core::sc_start(sc_core::SC_ZERO_TIME);

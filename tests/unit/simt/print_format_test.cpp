@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "heddle/config/error.h"
-#include "heddle/gpu/host/device_heap.h"
+#include "heddle/gpu/host/runtime/device_heap.h"
 
 namespace heddle {
 namespace print_format_test {

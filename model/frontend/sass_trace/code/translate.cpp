@@ -240,8 +240,7 @@ code_entry translate(generation g, const static_fields& f) {
   e.pc = f.pc;
   e.opcode = f.opcode;
   e.timing = meaning.timing;
-  const bool converts = isa::unit_of(e.timing) == isa::unit::half && m.has("F32");  // HADD2.F32
-  e.flops = converts ? isa::flop_rule::none : meaning.flops;
+  e.flops = m.mnemonic() == "HADD2" && m.has("F32") ? isa::flop_rule::none : meaning.flops;  // converts
   e.known = meaning.known;
   e.has_addresses = f.bytes != 0;
   e.bulk = f.bulk;

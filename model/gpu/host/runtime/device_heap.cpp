@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "heddle/gpu/host/device_heap.h"
+#include "heddle/gpu/host/runtime/device_heap.h"
 
 #include <iterator>
 
