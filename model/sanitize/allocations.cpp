@@ -86,17 +86,25 @@ allocations::lack allocations::lacks(std::uint64_t address, unsigned bytes) {
   return !any ? lack::all : cut ? lack::some : lack::nothing;
 }
 
-bool allocations::all_written(std::uint64_t address, std::uint64_t bytes) {
+bool allocations::known_written(std::uint64_t address, std::uint64_t bytes) {
   std::uint64_t begin = 0;
   allocation* const a = containing(address, begin);
   if (a == nullptr || address - begin + bytes > a->bytes) return false;
-  const std::uint64_t at = address - begin;
-  if (a->written_at_start || at + bytes <= a->written_to) return true;
+  const std::uint64_t end = address - begin + bytes;
+  if (a->written_at_start || end <= a->written_to) return true;
   const void* const lacking = std::memchr(a->bits.get() + a->written_to, 0, a->bytes - a->written_to);
   a->written_to = lacking == nullptr
                       ? a->bytes
                       : static_cast<std::uint64_t>(static_cast<const std::uint8_t*>(lacking) - a->bits.get());
-  return at + bytes <= a->written_to || std::memchr(a->bits.get() + at, 0, bytes) == nullptr;
+  return end <= a->written_to;
+}
+
+bool allocations::all_written(std::uint64_t address, std::uint64_t bytes) {
+  if (known_written(address, bytes)) return true;
+  std::uint64_t begin = 0;
+  const allocation* const a = containing(address, begin);
+  if (a == nullptr || address - begin + bytes > a->bytes) return false;
+  return std::memchr(a->bits.get() + (address - begin), 0, bytes) == nullptr;
 }
 
 std::string allocations::nearest(std::uint64_t address) const {

@@ -78,6 +78,8 @@ class allocations {
   [[nodiscard]] lack lacks(std::uint64_t address, unsigned bytes);
   /// All bytes of a range within one allocation have a value.
   [[nodiscard]] bool all_written(std::uint64_t address, std::uint64_t bytes);
+  /// The same, found at once; false: it may be so.
+  [[nodiscard]] bool known_written(std::uint64_t address, std::uint64_t bytes);
   /// As nearest_text().
   [[nodiscard]] std::string nearest(std::uint64_t address) const;
 

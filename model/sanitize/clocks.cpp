@@ -2,6 +2,7 @@
 #include "heddle/sanitize/clocks.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "heddle/isa/set_bits.h"
 
@@ -38,7 +39,7 @@ bool block_clock::restart(std::uint64_t block) {
 }
 
 bool block_clock::ordered_for_all(const access_mark& a, std::uint32_t warp, simt::lane_mask lanes) const {
-  const lane_knowledge& known = warps_[warp].known;
+  const of_lanes<knowledge>& known = warps_[warp].known;
   const knowledge* last = nullptr;  // of the lane that was checked last
   for (const unsigned lane : set_bits(lanes)) {
     const knowledge* const own = &known.of(unit(lane));
@@ -107,15 +108,14 @@ void block_clock::fence(std::uint32_t warp, simt::lane_mask lanes, bool of_block
   view->warp_sync = w.warp_sync;
   view->of_block = of_block;
   view->warps = w.warps;
-  if (w.knows)
+  if (w.knows && !w.known.divided()) view->known = w.known.of(0);
+  else if (w.knows)
     for (const unsigned l : set_bits(lanes)) view->known = joined(view->known, w.known.of(unit(l)));
   w.fenced = fenced_ = true;
   w.last_release = now;
-  for (const unsigned l : set_bits(independent_ ? lanes : 1u)) {
-    w.fence[l] = view;
-    if (!of_block) w.fence_wide[l] = view;
-    w.released[l].reset();
-  }
+  w.fence.set(units(lanes), view);
+  if (!of_block) w.fence_wide.set(units(lanes), view);
+  w.released.set(units(lanes), nullptr);
 }
 
 void block_clock::all_meet(warp_clock& w, sequence now) {
@@ -160,12 +160,10 @@ void block_clock::lanes_meet(std::uint32_t warp, simt::lane_mask lanes, simt::la
   if (!independent_) return;
   warp_clock& w = warps_[warp];
   w.last_release = now;
-  if (w.knows) {
+  if (w.knows && w.known.divided()) {
     knowledge all;
     for (const unsigned l : set_bits(lanes)) all = joined(all, w.known.of(l));
-    if (lanes == simt::all_lanes) w.known.set_all(all);
-    else
-      for (const unsigned l : set_bits(lanes)) w.known.own(l) = all;
+    w.known.set(lanes, all);
   }
   if ((live & ~lanes) == 0) return all_meet(w, now);
   if (tile_meets(w, lanes, now)) return;
@@ -226,7 +224,7 @@ void block_clock::completes(std::uint32_t barrier, std::uint64_t released, std::
   for (const arrival& a : arrived)
     if (warps_[a.warp].knows) {
       knows = true;
-      warps_[a.warp].known.join(known);
+      warps_[a.warp].known.each([&](const knowledge& k) { known = joined(known, k); });
     }
   const bool counted = std::any_of(arrived.begin(), arrived.end(), [](const arrival& a) { return a.counted; });
   if (split) completes_cluster(arrived, released, live, *cluster, now);
@@ -266,34 +264,46 @@ void block_clock::share_fences() {
   };
   for (warp_clock& w : warps_) {
     w.cluster_knows = w.cluster_knows && !fenced_since_;
-    if (w.fenced)
-      for (unsigned l = 0; l < isa::warp_size; ++l) add(w.fence[l]), add(w.fence_wide[l]);
-    w.released.fill(nullptr);
+    if (w.fenced && !w.fence.divided() && !w.fence_wide.divided()) add(w.fence.of(0)), add(w.fence_wide.of(0));
+    else if (w.fenced)
+      for (unsigned l = 0; l < isa::warp_size; ++l) add(w.fence.of(l)), add(w.fence_wide.of(l));
+    w.released.set_all(nullptr);
   }
   shared_fences_ = std::move(all);
   fenced_ = false;
 }
 
-void block_clock::acquires(std::uint32_t warp, unsigned lane, const sync_log& log, std::uint32_t count, sequence now) {
-  if (count == 0) return;
-  warp_clock& w = warps_[warp];
-  w.knows = true;
-  const acquired a{&log, count};
-  const knowledge& known = w.known.of(unit(lane));
-  if (after_ && known == before_ && learnt_.log == a.log && learnt_.count == a.count) {
-    w.known.own(unit(lane)) = after_;  // as the lane before
-    w.learned = now;
-    if (!log.of_barrier) w.learned_elsewhere = now;
-    return;
+// As the lane before, mostly. False: it is known.
+bool block_clock::learns(knowledge& own, const acquired& a) {
+  if (after_ && own == before_ && learnt_.log == a.log && learnt_.count == a.count) {
+    own = after_;
+    return true;
   }
-  knowledge earlier = known;
-  knowledge& own = w.known.own(unit(lane));
-  if (!learn(own, a)) return;
-  w.learned = now;
-  if (!log.of_barrier) w.learned_elsewhere = now;
+  knowledge earlier = own;
+  if (!learn(own, a)) return false;
   before_ = std::move(earlier);
   after_ = own;
   learnt_ = a;
+  return true;
+}
+
+void block_clock::acquires(std::uint32_t warp, simt::lane_mask lanes, const sync_log& log, std::uint32_t count,
+                           sequence now) {
+  if (count == 0 || lanes == 0) return;
+  warp_clock& w = warps_[warp];
+  w.knows = true;
+  bool news = false;
+  if (units(lanes) == simt::all_lanes && !w.known.divided()) {
+    knowledge known = w.known.of(0);
+    news = learns(known, {&log, count});
+    if (news) w.known.set_all(known);
+  } else {
+    for (const unsigned lane : set_bits(lanes)) news = learns(w.known.own(lane), {&log, count}) || news;
+    if (lanes == simt::all_lanes) w.known.join();
+  }
+  if (!news) return;
+  w.learned = now;
+  if (!log.of_barrier) w.learned_elsewhere = now;
 }
 
 void block_clock::sees(std::uint32_t warp, unsigned lane, const sync_log& log, std::uint32_t count) {
@@ -324,7 +334,7 @@ std::shared_ptr<const fence_views> block_clock::releases(std::uint32_t warp, sim
   if (shared_fences_)
     for (const auto& v : *shared_fences_) add(v);
   for (const unsigned l : set_bits(lanes)) {
-    const auto& wide = w.fence_wide[unit(l)];
+    const auto& wide = w.fence_wide.of(unit(l));
     up_to = std::min(up_to, wide ? wide->number : 0);
     add(wide);
   }
@@ -334,20 +344,26 @@ std::shared_ptr<const fence_views> block_clock::releases(std::uint32_t warp, sim
 std::shared_ptr<const fence_views> block_clock::releases(std::uint32_t warp, unsigned lane) {
   warp_clock& w = warps_[warp];
   lane = unit(lane);
-  if (!w.fence[lane] && !shared_fences_) return nullptr;
-  if (!w.released[lane]) {
-    const unsigned last = w.released_last;
-    w.released_last = lane;
-    if (w.released[last] && w.fence[last] == w.fence[lane] && w.fence_wide[last] == w.fence_wide[lane])
-      return w.released[lane] = w.released[last];
-    if (is_shared(w.fence[lane]) && is_shared(w.fence_wide[lane])) return w.released[lane] = shared_fences_;
-    auto views = std::make_shared<fence_views>();
-    if (shared_fences_) *views = *shared_fences_;
-    if (w.fence[lane]) views->push_back(w.fence[lane]);
-    if (w.fence_wide[lane] && w.fence_wide[lane] != w.fence[lane]) views->push_back(w.fence_wide[lane]);
-    w.released[lane] = std::move(views);
-  }
-  return w.released[lane];
+  const std::shared_ptr<const fence_view>&fence = w.fence.of(lane), &wide = w.fence_wide.of(lane);
+  if (!fence && !shared_fences_) return nullptr;
+  if (const auto& known = w.released.of(lane)) return known;
+  const auto keep = [&](std::shared_ptr<const fence_views> views) {
+    if (!w.fence.divided() && !w.fence_wide.divided()) w.released.set_all(views);
+    else w.released.own(lane) = views;
+    return views;
+  };
+  const unsigned last = w.released_last;
+  w.released_last = lane;
+  if (w.released.of(last) && w.fence.of(last) == fence && w.fence_wide.of(last) == wide)
+    return keep(w.released.of(last));
+  if (is_shared(fence) && is_shared(wide)) return keep(shared_fences_);
+  auto views = std::make_shared<fence_views>();
+  const auto is_covered = [&](const auto& v) { return (fence && fence->includes(*v)) || (wide && wide->includes(*v)); };
+  if (shared_fences_)
+    std::remove_copy_if(shared_fences_->begin(), shared_fences_->end(), std::back_inserter(*views), is_covered);
+  if (fence) views->push_back(fence);
+  if (wide && wide != fence) views->push_back(wide);
+  return keep(std::move(views));
 }
 
 }  // namespace heddle::sanitize

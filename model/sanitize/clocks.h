@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "heddle/isa/set_bits.h"
 #include "heddle/sanitize/shadow/access_mark.h"
 #include "heddle/simt/warp/warp_state.h"
 
@@ -55,6 +56,8 @@ struct fence_view {
   std::vector<sequence> warps;  // of other warps of the block; may be empty
   knowledge known;
   [[nodiscard]] bool covers(const access_mark& a, std::uint32_t warp_in_block) const;
+  /// A barrier of the block came between that fence of the block and this one, which covers all that it does.
+  [[nodiscard]] bool includes(const fence_view& earlier) const;
 };
 using fence_views = std::vector<std::shared_ptr<const fence_view>>;
 
@@ -156,32 +159,40 @@ struct known_copy {
   simt::lane_mask lanes = 0;  // none: all
 };
 
-/// What each lane of a warp knows: mostly the same.
-class lane_knowledge {
+/// What each lane of a warp has: mostly the same.
+template <class T>
+class of_lanes {
  public:
-  [[nodiscard]] const knowledge& of(unsigned lane) const { return divided_ ? lanes_[lane] : common_; }
-  knowledge& own(unsigned lane) {
+  [[nodiscard]] const T& of(unsigned lane) const { return divided_ ? lanes_[lane] : common_; }
+  [[nodiscard]] bool divided() const { return divided_; }
+  T& own(unsigned lane) {
     if (!divided_) lanes_.fill(common_);
     divided_ = true;
     return lanes_[lane];
   }
-  void set_all(const knowledge& k) {
-    common_ = k;
+  void set_all(const T& of) {
+    common_ = of;
     divided_ = false;
   }
-  /// What any of the lanes knows, beside what is known already.
-  void join(knowledge& to) const {
-    if (!divided_) {
-      to = joined(to, common_);
-      return;
-    }
-    for (const knowledge& k : lanes_)
-      if (k != to) to = joined(to, k);
+  void set(simt::lane_mask lanes, const T& of) {
+    if (lanes == simt::all_lanes) return set_all(of);
+    for (const unsigned lane : set_bits(lanes)) own(lane) = of;
+  }
+  /// All lanes have the same from now on if they have it already.
+  void join() {
+    if (divided_ && std::all_of(lanes_.begin(), lanes_.end(), [this](const T& of) { return of == lanes_[0]; }))
+      set_all(lanes_[0]);
+  }
+  /// Calls f(value) for that of each lane; once, if it is the same.
+  template <class F>
+  void each(F&& f) const {
+    if (!divided_) return f(common_);
+    for (const T& of : lanes_) f(of);
   }
 
  private:
-  knowledge common_;
-  std::array<knowledge, isa::warp_size> lanes_;  // if divided
+  T common_{};
+  std::array<T, isa::warp_size> lanes_;  // if divided
   bool divided_ = false;
 };
 
@@ -196,18 +207,18 @@ struct warp_clock {
   std::array<sequence, isa::warp_size / 2>
       tiles;               // by tile: its lanes' accesses up to here come before their next ones
   sequence tile_sync = 0;  // the least of them
-  lane_knowledge known;
-  mutable std::array<known_block, 16> blocks;  // by the block's number, as found last
-  mutable std::array<known_copy, 16> copies;   // by the copy's number
-  std::array<knowledge, isa::warp_size> seen;  // by loads that do not acquire: known after a fence
-  bool sees = false;                           // some lane has
-  std::array<std::shared_ptr<const fence_view>, isa::warp_size> fence;       // the last one
-  std::array<std::shared_ptr<const fence_view>, isa::warp_size> fence_wide;  // the last one beyond the block
-  std::array<std::shared_ptr<const fence_views>, isa::warp_size> released;   // by a store now; null: not computed
-  unsigned released_last = 0;      // the lane of the last one that was computed
-  sequence last_release = 0;       // others may know the accesses up to here
-  sequence learned = 0;            // when some lane acquired last
-  sequence learned_elsewhere = 0;  // the same, not from the barrier of the cluster
+  of_lanes<knowledge> known;
+  mutable std::array<known_block, 16> blocks;              // by the block's number, as found last
+  mutable std::array<known_copy, 16> copies;               // by the copy's number
+  std::array<knowledge, isa::warp_size> seen;              // by loads that do not acquire: known after a fence
+  bool sees = false;                                       // some lane has
+  of_lanes<std::shared_ptr<const fence_view>> fence;       // the last one
+  of_lanes<std::shared_ptr<const fence_view>> fence_wide;  // the last one beyond the block
+  of_lanes<std::shared_ptr<const fence_views>> released;   // by a store now; null: not computed
+  unsigned released_last = 0;                              // the lane of the last one that was computed
+  sequence last_release = 0;                               // others may know the accesses up to here
+  sequence learned = 0;                                    // when some lane acquired last
+  sequence learned_elsewhere = 0;                          // the same, not from the barrier of the cluster
   sequence last_access = 0;
   simt::lane_mask ended = 0;   // lanes that had exited at the last barrier of the block
   bool knows = false;          // some lane has acquired
@@ -268,11 +279,15 @@ class block_clock {
   /// `cluster`: of whose barrier this is, null: it is the block's. There warps may do other things between arriving and
   /// waiting; `released` are those that wait already.
   void completes(std::uint32_t barrier, std::uint64_t released, std::uint64_t live, sync_log* cluster, sequence now);
-  void acquires(std::uint32_t warp, unsigned lane, const sync_log& log, std::uint32_t count, sequence now);
+  void acquires(std::uint32_t warp, simt::lane_mask lanes, const sync_log& log, std::uint32_t count, sequence now);
   /// The lane has read what was released, and acquires it if a fence follows.
   void sees(std::uint32_t warp, unsigned lane, const sync_log& log, std::uint32_t count);
   /// What a strong store of the lane releases; null: nothing.
   std::shared_ptr<const fence_views> releases(std::uint32_t warp, unsigned lane);
+  /// All lanes of the warp release the same.
+  [[nodiscard]] bool releases_alike(std::uint32_t warp) const {
+    return !warps_[warp].fence.divided() && !warps_[warp].fence_wide.divided();
+  }
   /// The same of several lanes, and the number up to which all their accesses are released beyond the block.
   std::shared_ptr<const fence_views> releases(std::uint32_t warp, simt::lane_mask lanes, sequence& up_to);
   /// Releases at the block's own shared memory, by word.
@@ -285,7 +300,9 @@ class block_clock {
     bool counted;
   };
   [[nodiscard]] unsigned unit(unsigned lane) const { return independent_ ? lane : 0; }
+  [[nodiscard]] simt::lane_mask units(simt::lane_mask lanes) const { return independent_ ? lanes : simt::all_lanes; }
   [[nodiscard]] bool comes_after(const warp_clock& own, const knowledge& known, const access_mark& a) const;
+  bool learns(knowledge& own, const acquired& a);
   void share_fences();
   /// The block's barriers have made the fence known, or there is none.
   [[nodiscard]] bool is_shared(const std::shared_ptr<const fence_view>& fence) const {

@@ -224,8 +224,9 @@ bool launch_watcher::written_by_all(const watched_access& a, const access_shape&
 
 bool launch_watcher::check_global(const watched_access& a, const access_shape& shape) {
   if (!heap_.tracks() && !host_.tracks()) return true;
-  if (shape.how == access_shape::kind::other && writes(a)) return false;
   if (of_heap(shape.begin) || of_heap(shape.end - 1)) return false;
+  if (shape.how == access_shape::kind::other && writes(a))
+    return host_.known_written(shape.begin, shape.end - shape.begin);
   if (reads(a) && !written_by_all(a, shape)) return false;
   if (writes(a)) host_.written(shape.begin, shape.end - shape.begin);
   return true;

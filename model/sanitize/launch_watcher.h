@@ -119,6 +119,7 @@ class launch_watcher final : public execution_watcher {
   template <class F>
   void follow_bytes(const watched_access& a, unsigned lane, F&& has_value);
   bool combines_bits(const watched_access& a, unsigned lane, place& holder);
+  void follow_word(const watched_access& a, unsigned lane, unsigned k, std::uint32_t bits);
   void follow_local(const watched_access& a, unsigned lane, const written_bits& bits, std::size_t at);
   void follow_global(const watched_access& a, unsigned lane);
   [[nodiscard]] std::string nearest(std::uint64_t address) const;

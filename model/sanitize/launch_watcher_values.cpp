@@ -34,9 +34,7 @@ unsigned lane_taken(const isa::instruction& i, const simt::warp_state& w, unsign
 
 void launch_watcher::follow(const watched_step& s, unsigned reg, unsigned lane, std::uint32_t bits,
                             const valueless_source& from) {
-  value_check& values = record_of(s).values;
-  warps_followed_ += values.empty();
-  values.lacks(reg, lane, bits, from);
+  if (record_of(s).values.lacks(reg, lane, bits, from)) ++warps_followed_;
   following_ = true;
   steps_idle_ = 0;
 }
@@ -92,20 +90,29 @@ void launch_watcher::follow_bytes(const watched_access& a, unsigned lane, F&& ha
   const unsigned word_bytes = a.bytes < 4 ? a.bytes : 4;
   for (unsigned k = 0; k < i.dst_count && k * 4 < a.bytes; ++k) {
     std::uint32_t bits = 0;
-    unsigned first = word_bytes;
-    for (unsigned b = word_bytes; b-- > 0;) {
-      if (has_value(4 * k + b, 1)) continue;
-      bits |= 0xffu << (8 * b);
-      first = b;
-    }
-    if (bits == 0 || !has_value(4 * k, word_bytes)) continue;
-    if (isa::is_signed(i.type) && (bits >> (8 * word_bytes - 1) & 1) != 0) bits |= ~0u << (8 * word_bytes - 1);
-    follow(a, i.dst + k, lane, bits, {index_of(i), a.warp.thread(lane), a.addresses[lane] + 4 * k + first, false});
+    for (unsigned b = 0; b < word_bytes; ++b)
+      if (!has_value(4 * k + b, 1)) bits |= 0xffu << (8 * b);
+    if (bits != 0 && has_value(4 * k, word_bytes)) follow_word(a, lane, k, bits);
   }
 }
 
+// `bits`: of the first register's word, or the k-th one behind it.
+void launch_watcher::follow_word(const watched_access& a, unsigned lane, unsigned k, std::uint32_t bits) {
+  const isa::instruction& i = a.instruction;
+  const std::uint64_t place = a.addresses[lane] + 4 * k + static_cast<unsigned>(__builtin_ctz(bits)) / 8;
+  const std::uint32_t sign = a.bytes < 4 ? 1u << (8 * a.bytes - 1) : 1u << 31;
+  if (isa::is_signed(i.type) && (bits & sign) != 0) bits |= ~(sign - 1);
+  follow(a, i.dst + k, lane, bits, {index_of(i), a.warp.thread(lane), place, false});
+}
+
 void launch_watcher::follow_local(const watched_access& a, unsigned lane, const written_bits& bits, std::size_t at) {
-  follow_bytes(a, lane, [&](unsigned offset, unsigned n) { return bits.any(at + offset, n); });
+  const isa::instruction& i = a.instruction;
+  if (i.op != isa::opcode::ld || i.dst == isa::rz) return;
+  const unsigned word_bytes = a.bytes < 4 ? a.bytes : 4;
+  const std::uint32_t all = ~0u >> (32 - 8 * word_bytes);
+  for (unsigned k = 0; k < i.dst_count && k * 4 < a.bytes; ++k)
+    if (const std::uint32_t lacking = bits.lacking(at + 4 * k, word_bytes); lacking != 0 && lacking != all)
+      follow_word(a, lane, k, lacking);
 }
 
 void launch_watcher::follow_global(const watched_access& a, unsigned lane) {

@@ -103,6 +103,7 @@ void race_check::end() {
   global_.clear();
   logs_.clear();
   cluster_logs_.clear();
+  free_logs_.clear();
   all_logs_.clear();
 }
 
@@ -116,7 +117,9 @@ race_check::place& race_check::place_of(const functional_block& block) {
 void race_check::block_begins(const functional_block& block) {
   place& p = place_of(block);
   p.block = &block;
-  if (!p.clock || !p.clock->restart(block.number))
+  const bool synchronised = p.clock && !p.clock->logs.empty();
+  free_logs(p);
+  if (!p.clock || synchronised || !p.clock->restart(block.number))
     p.clock = std::make_unique<block_clock>(block.number, warps_per_block_, independent_);
   if (reaches_cluster_) p.shared.reset();  // other blocks' marks are not old ones there
   if (!p.shared && launch_->shared_bytes != 0) p.shared = std::make_unique<shadow_cells>(launch_->shared_bytes);
@@ -190,8 +193,7 @@ void race_check::accesses(const watched_access& a, simt::lane_mask lanes, const 
     else if (passes_phase(c, shared, shared == a.mask ? shape : access_shape::of(a.addresses, shared, a.bytes))) {
       rest &= ~shared;
       c.in_shared = true;
-      if (strong && releases_)
-        for (const unsigned lane : set_bits(shared)) synchronise(c, lane);
+      if (strong && releases_) synchronise(c, shared);
     }
   }
   if (copying && (a.global & rest) != 0) {
@@ -212,9 +214,10 @@ void race_check::accesses(const watched_access& a, simt::lane_mask lanes, const 
   }
   for (const unsigned lane : set_bits(rest)) {
     c.in_shared = (a.shared >> lane & 1) != 0;
-    if (strong && releases_ && !sends_data) synchronise(c, lane);
+    if (strong && releases_ && !sends_data) synchronise(c, 1u << lane);
+    if (strong && !copying && !c.in_shared && access_word(c, lane)) continue;
     access_lane(c, lane);
-    if (copying) copies(c, lane);
+    if (copying) copies(c, 1u << lane);
   }
   if (c.holder == c.at || (a.shared & lanes) == 0 || signals_.ends_sent(c.mark.index())) return;
   access_mark& last = c.holder->from_others[c.mark.warp];

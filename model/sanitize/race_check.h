@@ -97,6 +97,11 @@ class race_check {
       if (thread >= all.size()) all.resize(thread + 1);
       return all[thread];
     }
+    /// Those of a warp's threads, of which this is the first.
+    const unsigned* groups_of(copy_kind kind, unsigned thread) {
+      (void)group(kind, thread + isa::warp_size - 1);
+      return &group(kind, thread);
+    }
     std::unordered_map<unsigned, sync_log*> products;            // that are complete, by warpgroup
     std::unordered_map<std::uint32_t, access_mark> from_others;  // last accesses of other blocks' warps to its memory
     std::vector<handed_copies> handed;                           // by warp
@@ -127,7 +132,7 @@ class race_check {
     sequence block_sync, warp_sync, last_release, tile_sync;
     unsigned tile;
     mutable passed_access passed = {};
-    mutable sync_log* log = nullptr;  // of the word that the lane before has synchronised at
+    mutable sync_log* log = nullptr;  // of the word that the lanes before have synchronised at
     mutable std::uint64_t log_address = 0;
   };
   /// Finds reads by two warps of the block since its last barrier. Each write that conflicts with another read of the
@@ -172,15 +177,19 @@ class race_check {
   void access_lane(current& c, unsigned lane);
   void access_copied(current& c, simt::lane_mask lanes);
   void access_shared(current& c, simt::lane_mask lanes);
+  simt::lane_mask access_alike(current& c, simt::lane_mask lanes);
   void access_shared_words(current& c, simt::lane_mask lanes);
+  [[nodiscard]] bool write_copied(current& c, unsigned lane);
   template <class F>
   void each_shared_word(current& c, simt::lane_mask lanes, F&& quick);
   void access_global(current& c, simt::lane_mask lanes, const access_shape& shape);
   [[nodiscard]] bool access_words(const current& c, unsigned lane);
+  [[nodiscard]] bool access_word(const current& c, unsigned lane);
   [[nodiscard]] bool access_words(const current& c, unsigned lane, const shadow_pages::marks& words);
   [[nodiscard]] bool passes_own(const current& c, word_mark& word, const word_mark& own);
   [[nodiscard]] bool read_word(const current& c, word_mark& word, const word_mark& own, std::uint64_t address,
                                unsigned bytes);
+  void crowd(word_mark& word, std::uint64_t address, unsigned bytes);
   void drop_earlier(const current& c, word_mark& word, const word_mark& own);
   [[nodiscard]] bool is_seen_by_two(const current& c, const word_mark& word, const word_mark& own);
   bool replace_read(word_mark& word, word_mark own, std::uint64_t address, unsigned bytes);
@@ -225,11 +234,17 @@ class race_check {
   void report(const current& c, const access_mark& earlier, unsigned lane, std::uint64_t address);
   void report_stale(const current& c, const access_mark& written, unsigned lane, std::uint64_t address);
   void describe(const current& c, const access_mark& earlier, unsigned lane, std::uint64_t address);
-  void synchronise(const current& c, unsigned lane);
+  void synchronise(const current& c, simt::lane_mask lanes);
+  sync_log* find_log(const current& c, std::uint64_t address, bool arrival);
+  void release(const current& c, simt::lane_mask lanes, std::uint64_t address, sync_log* log);
   sync_log& log_of(place& holder, std::uint32_t offset);
+  sync_log& new_log();
+  void free_logs(place& p);
+  /// Something orders accesses of different blocks.
+  [[nodiscard]] bool orders_blocks() const { return reaches_cluster_ || !logs_.empty(); }
   sync_log& cluster_log(const functional_block& block);
   void see_phase(const place& holder, sync_log& log, std::uint32_t offset) const;
-  void copies(const current& c, unsigned lane);
+  void copies(const current& c, simt::lane_mask lanes);
   handed_copies& handed_by(place& p, unsigned warp);
   void hands_over(const watched_step& s);
   void exclude_handed(place& p);
@@ -301,6 +316,7 @@ class race_check {
   std::unordered_map<std::uint64_t, sync_log*> logs_;          // by word of global memory
   std::unordered_map<std::uint64_t, sync_log*> cluster_logs_;  // by the number of the cluster's first block
   std::deque<sync_log> all_logs_;
+  std::vector<sync_log*> free_logs_;  // of these
   bool reaches_cluster_ = false;
   copy_signals signals_;
   known_races known_;

@@ -21,30 +21,30 @@ bool of_products(const isa::instruction& i) {
 
 }  // namespace
 
-// A lane begins a copy (cp.async). Those of the other lanes in this instruction are one with it, as far as they are of
-// the same group.
-void race_check::copies(const current& c, unsigned lane) {
+// Lanes begin a copy (cp.async). It is one with that of other lanes in this instruction, as far as they are of the same
+// group.
+void race_check::copies(const current& c, simt::lane_mask lanes) {
   const watched_access& a = *c.access;
-  const span s{c.in_shared ? c.holder : nullptr, a.addresses[lane], a.bytes, a.copies_in, lane};
-  const unsigned group = c.at->group(copy_kind::of_thread, a.warp.thread(lane));
+  place* const holder = c.in_shared ? c.holder : nullptr;
   if (c.at->of_threads.empty()) c.at->of_threads.resize(warps_per_block_);
   std::vector<copy>& all = c.at->of_threads[c.warp];
-  if (all.empty() || all.back().number != now_ || all.back().group != group) {
-    all.push_back({copy_kind::of_thread, c.warp, lane, 0, c.mark.index(), now_, group, {}});
-  }
-  copy& own = all.back();
-  own.lanes |= 1u << lane;
-  if (!own.spans.empty()) {
-    span& last = own.spans.back();
-    const bool next =
-        lane == last.lane + last.lanes && s.address == last.address + last.bytes && s.holder == last.holder;
-    if (next && last.bytes == last.lanes * a.bytes) {
-      ++last.lanes;
-      last.bytes += a.bytes;
-      return;
+  const unsigned* const groups = c.at->groups_of(copy_kind::of_thread, a.warp.thread(0));
+  for (const unsigned lane : set_bits(lanes)) {
+    if (all.empty() || all.back().number != now_ || all.back().group != groups[lane])
+      all.push_back({copy_kind::of_thread, c.warp, lane, 0, c.mark.index(), now_, groups[lane], {}});
+    copy& own = all.back();
+    own.lanes |= 1u << lane;
+    if (!own.spans.empty()) {
+      span& last = own.spans.back();
+      const bool next = lane == last.lane + last.lanes && a.addresses[lane] == last.address + last.bytes;
+      if (next && holder == last.holder && last.bytes == last.lanes * a.bytes) {
+        ++last.lanes;
+        last.bytes += a.bytes;
+        continue;
+      }
     }
+    own.spans.push_back({holder, a.addresses[lane], a.bytes, a.copies_in, lane});
   }
-  own.spans.push_back(s);
 }
 
 void race_check::transfer_begins() { ++now_; }
@@ -145,10 +145,12 @@ void race_check::await_copies_of_threads(const watched_step& s) {
   if (p.of_threads.empty()) return;
   const unsigned left = s.instruction.sub, warp = s.warp.warp_in_block;
   simt::lane_mask learn = 0;  // their copies that are handed over end elsewhere for others
+  const unsigned* const groups = p.groups_of(copy_kind::of_thread, s.warp.thread(0));
   const auto complete = [&](copy& k) {
     simt::lane_mask done = 0;
-    for (const unsigned lane : set_bits(k.lanes & s.mask))
-      if (k.group + left < p.group(copy_kind::of_thread, s.warp.thread(lane))) done |= 1u << lane;
+    for (unsigned lane = 0; lane < isa::warp_size; ++lane)
+      done |= simt::lane_mask{k.group + left < groups[lane]} << lane;
+    done &= k.lanes & s.mask;
     k.lanes &= ~done;
     learn |= done & k.handed;
     done &= ~k.handed;
@@ -159,7 +161,7 @@ void race_check::await_copies_of_threads(const watched_step& s) {
   all.erase(std::remove_if(all.begin(), all.end(), complete), all.end());
   if (learn == 0) return;
   const sync_log& log = *handed_by(p, warp).log;
-  for (const unsigned lane : set_bits(learn)) p.clock->acquires(warp, lane, log, log.size(), now_);
+  p.clock->acquires(warp, learn, log, log.size(), now_);
 }
 
 // A product is complete for all four warps of the warpgroup at once: a warp that waits knows of the reads of all.
@@ -180,7 +182,7 @@ void race_check::await_products(const watched_step& s) {
     return true;
   };
   p.copies.erase(std::remove_if(p.copies.begin(), p.copies.end(), complete), p.copies.end());
-  for (const unsigned lane : set_bits(s.mask)) p.clock->acquires(warp, lane, *log, log->size(), now_);
+  p.clock->acquires(warp, s.mask, *log, log->size(), now_);
 }
 
 // Copies that are complete are accesses of their thread at this time.
@@ -202,6 +204,12 @@ void race_check::settle(const copy& k, const span& s, simt::lane_mask lanes) {
     settles(read);
     if (more != nullptr) std::for_each(more->begin(), more->end(), settles);
   };
+  if (s.holder != nullptr && s.writes) {
+    shadow_cells& cells = *s.holder->shared;
+    for (std::uint64_t at = s.address; at < s.address + s.bytes; at += cells.bytes_per_cell())
+      settles(cells.at(at).write);
+    return;
+  }
   const auto waits = [&](const access_mark& m) { return is_of(m) && (m.lanes & ~lanes) != 0; };
   for (std::uint64_t at = s.address; at < s.address + s.bytes;) {
     if (shadow_segment* const whole = s.holder == nullptr ? global_.segment(at) : nullptr; whole != nullptr) {

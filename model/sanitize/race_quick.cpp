@@ -5,16 +5,10 @@
 
 #include "heddle/functional/functional_block.h"
 #include "heddle/isa/set_bits.h"
-#include "heddle/sanitize/lane_groups.h"
 #include "heddle/sanitize/race_check.h"
+#include "heddle/sanitize/shadow/lane_groups.h"
 
 namespace heddle::sanitize {
-
-namespace {
-
-constexpr int few_alike = 3;  // lanes that read the same word and are checked one by one
-
-}  // namespace
 
 // The usual cases: the earlier accesses are of this thread, or ordered by a barrier of the block.
 bool race_check::is_quick(const current& c, shadow_cell& cell, unsigned lane) {
@@ -28,7 +22,8 @@ bool race_check::is_quick(const current& c, shadow_cell& cell, unsigned lane) {
     const bool in_block = m.warp - c.first_warp < warps_per_block_;
     return in_block ? m.number <= c.block_sync : c.in_shared && !reaches_cluster_;
   };
-  if ((c.mark.what & (access_mark::atomic | access_mark::strong | access_mark::copying)) != 0) return false;
+  if ((c.mark.what & (access_mark::atomic | access_mark::strong)) != 0) return false;
+  if (c.mark.is(access_mark::copying) && (!c.in_shared || !c.mark.is(access_mark::writes))) return false;
   if (!c.mark.is(access_mark::writes)) {
     if (r.is(access_mark::crowded) && w.number == 0) return true;
     if (r.warp == c.mark.warp && r.what == c.mark.what && (r.lanes & bit) != 0 && r.number > c.last_release &&
@@ -45,104 +40,32 @@ bool race_check::is_quick(const current& c, shadow_cell& cell, unsigned lane) {
     if (cell.has_more()) {
       const auto own = cell.more_reads->of(c.mark.warp);
       if (std::any_of(own.begin(), own.end(), joins)) return true;
-      if (!c.in_shared || reaches_cluster_ || own.first != own.last || r.warp == c.mark.warp) return false;
-      if (r.warp - c.first_warp >= warps_per_block_) return false;
-      access_mark mark = c.mark;
-      mark.lanes = bit;
-      cell.more_reads->add(mark);
+      if (own.first != own.last) return false;
+    } else if (before(r)) {
+      r = c.mark;
+      r.lanes = bit;
       return true;
     }
-    if (!before(r)) return false;
-    r = c.mark;
-    r.lanes = bit;
+    // Another warp of the block has read it, too.
+    if (!c.in_shared || reaches_cluster_ || cell.more_reads == nullptr || r.is(access_mark::writes)) return false;
+    if (r.warp == c.mark.warp || r.warp - c.first_warp >= warps_per_block_) return false;
+    access_mark mark = c.mark;
+    mark.lanes = bit;
+    cell.more_reads->add(mark);
     return true;
   }
-  if (cell.has_more() || !before(w) || !before(r)) return false;
-  if (w.number == now_) return false;
+  const auto past = [&](const access_mark& m) { return before(m) || (c.in_shared && is_past(c, m, lane)); };
+  if (w.number == now_ || !past(w) || !past(r)) return false;
+  if (cell.has_more()) {
+    if (!c.in_shared || !std::all_of(cell.more_reads->begin(), cell.more_reads->end(), past)) return false;
+    cell.more_reads->clear();
+  }
   const bool marks = !c.in_shared && r.warp == c.mark.warp && r.lanes == bit && marks_with(c, r);
   r = {};
   w = c.mark;
   w.lanes = bit;
   if (marks) w.what |= access_mark::marking;
   return true;
-}
-
-// Accesses to shared memory. In launches without clusters and copies the quick case is simpler than is_quick(): marks
-// of other blocks, and those before the last barrier, are older than it.
-void race_check::access_shared(current& c, simt::lane_mask lanes) {
-  c.in_shared = true;
-  if (c.access->bytes < 4 || c.holder->shared->fine()) {
-    for (const unsigned lane : set_bits(lanes)) {
-      if (releases_ && c.mark.is(access_mark::strong) && !c.mark.is(access_mark::copying)) synchronise(c, lane);
-      access_lane(c, lane);
-    }
-    return;
-  }
-  if (!uses_phases_ || copies_) return access_shared_words(c, lanes);
-  const sequence block_sync = c.block_sync, warp_sync = independent_ ? c.warp_sync : now_ - 1;
-  const std::uint32_t first_warp = c.first_warp, warps = warps_per_block_;
-  const access_mark mark = c.mark;
-  const bool strong = mark.is(access_mark::strong);
-  const auto before = [=](const access_mark& m, simt::lane_mask bit) {
-    return m.number <= block_sync || (m.warp == mark.warp && (m.number <= warp_sync || m.lanes == bit));
-  };
-  const auto passes = [=](const access_mark& m, simt::lane_mask bit) {
-    return before(m, bit) || (strong && m.is(access_mark::strong) && m.warp - first_warp < warps);
-  };
-  // Beside an atomic the cell keeps the plain write before it.
-  const auto is_plain_write = [=](const access_mark& m) {
-    return m.number > block_sync && m.is(access_mark::writes) && !m.is(access_mark::strong);
-  };
-  if (mark.is(access_mark::writes))
-    each_shared_word(c, lanes, [=](shadow_cell& cell, simt::lane_mask bit) {
-      if (!passes(cell.write, bit) || !passes(cell.read, bit) || cell.write.number == mark.number) return false;
-      if (cell.has_more() || (strong && (is_plain_write(cell.write) || is_plain_write(cell.read)))) return false;
-      cell.read = {};
-      cell.write = {mark.warp, mark.number, bit, mark.what};
-      return true;
-    });
-  else
-    each_shared_word(c, lanes, [=](shadow_cell& cell, simt::lane_mask bit) {
-      if (!passes(cell.write, bit) || cell.has_more()) return false;
-      const bool again = cell.read.number == mark.number,
-                 weak = cell.read.number != 0 && !cell.read.is(access_mark::strong);
-      if (!again && (!before(cell.read, bit) || (strong && weak))) return false;
-      cell.read = {mark.warp, mark.number, again ? cell.read.lanes | bit : bit, mark.what};
-      return true;
-    });
-}
-
-// In launches with copies. Reads of the same words by lanes that follow each other are one.
-void race_check::access_shared_words(current& c, simt::lane_mask lanes) {
-  const watched_access& a = *c.access;
-  simt::lane_mask rest = lanes;
-  if ((c.mark.what & (access_mark::writes | access_mark::strong | access_mark::copying)) == 0)
-    for (simt::lane_mask left = lanes; left != 0;) {
-      const simt::lane_mask same = alike(a.addresses, left);
-      left &= ~same;
-      if (__builtin_popcount(same) <= few_alike) continue;
-      rest &= ~same;
-      read_same(c, same);
-    }
-  each_shared_word(c, rest, [](shadow_cell&, simt::lane_mask) { return false; });
-}
-
-// `quick`: marks a word's cell if nothing can race with the access.
-template <class F>
-void race_check::each_shared_word(current& c, simt::lane_mask lanes, F&& quick) {
-  const watched_access& a = *c.access;
-  shadow_cells& cells = *c.holder->shared;
-  shadow_cell* const all = &cells.at(0);
-  const unsigned words = a.bytes / 4;
-  const bool strong = releases_ && c.mark.is(access_mark::strong) && !c.mark.is(access_mark::copying);
-  c.cell_bytes = 4;
-  for (const unsigned lane : set_bits(lanes)) {
-    if (strong) synchronise(c, lane);
-    shadow_cell* const of_lane = all + a.addresses[lane] / 4;
-    for (unsigned k = 0; k < words; ++k)
-      if (!quick(of_lane[k], 1u << lane) && !is_quick(c, of_lane[k], lane))
-        touch(c, cells, of_lane[k], lane, a.addresses[lane] + 4 * k);
-  }
 }
 
 // The lanes of a copy (cp.async) that fill a segment of global memory side by side have one mark in it.
@@ -157,7 +80,7 @@ void race_check::access_copied(current& c, simt::lane_mask lanes) {
       now = left & -left;
       access_lane(c, first);
     }
-    for (const unsigned lane : set_bits(now)) copies(c, lane);
+    copies(c, now);
     left &= ~now;
   }
 }
@@ -168,6 +91,7 @@ void race_check::access_lane(current& c, unsigned lane) {
   const bool small = a.bytes < 4;
   if (!c.in_shared && c.mark.is(access_mark::strong) && !c.mark.is(access_mark::copying) && access_words(c, lane))
     return;
+  if (c.in_shared && write_copied(c, lane)) return;
   const bool writes = c.mark.is(access_mark::writes);
   if (!c.in_shared && !writes && !samples_crowded() && global_.crowded(first, a.bytes)) return;
   const bool by_segment = !c.in_shared && c.mark.is(access_mark::copying) && !c.mark.is(access_mark::strong);
@@ -207,11 +131,12 @@ void race_check::access_global(current& c, simt::lane_mask lanes, const access_s
   if (reads && shape.how == access_shape::kind::same) return read_same(c, lanes);
   const bool apart = shape.how == access_shape::kind::other;
   if (apart) lanes = global_.uncrowded(a.addresses, lanes, a.bytes, reads && !samples_crowded());
+  if (apart && reads) global_.load_lists(a.addresses, lanes, a.bytes);
   for (simt::lane_mask left = lanes; left != 0;) {
-    if (apart && a.bytes >= 4) {
+    if (apart) {
       const unsigned first = first_bit(left);
       const simt::lane_mask rest = without_first(left);
-      const shadow_pages::marks words = global_.words_of(first, a.addresses[first]);
+      const shadow_pages::marks words = global_.words_of(first, a.addresses[first], a.bytes);
       if (words.first != nullptr && (!reads || rest == 0 || a.addresses[first_bit(rest)] != a.addresses[first])) {
         if (!access_words(c, first, words)) access_lane(c, first);
         left = rest;
@@ -236,7 +161,7 @@ void race_check::access_global(current& c, simt::lane_mask lanes, const access_s
       }
     }
     const simt::lane_mask same = reads ? alike(a.addresses, left) : left & -left;
-    if (__builtin_popcount(same) > few_alike) {
+    if (__builtin_popcount(same) > static_cast<int>(few_alike)) {
       read_same(c, same);
       left &= ~same;
       continue;
@@ -252,6 +177,7 @@ bool race_check::is_before(const current& c, const access_mark& m, const access_
   if (synced(c, m)) return true;
   const bool by_lane = m.lanes == own.lanes && ((m.what ^ own.what) & access_mark::part_mask) == 0;
   if (m.warp == own.warp && (independent_ ? by_lane : m.number != now_) && !m.is(access_mark::copying)) return true;
+  if (m.warp - c.first_warp >= warps_per_block_ && !orders_blocks()) return false;
   return c.at->clock->knows(c.warp) && c.at->clock->ordered_for_all(m, c.warp, own.lanes);
 }
 

@@ -3,6 +3,7 @@
 #include "heddle/functional/functional_block.h"
 #include "heddle/isa/set_bits.h"
 #include "heddle/sanitize/race_check.h"
+#include "heddle/sanitize/shadow/lane_groups.h"
 #include "heddle/simt/scalar/arrival.h"
 
 namespace heddle::sanitize {
@@ -18,10 +19,27 @@ std::uint64_t live_warps(const functional_block& b) {
 
 }  // namespace
 
+sync_log& race_check::new_log() {
+  if (free_logs_.empty()) return all_logs_.emplace_back();
+  sync_log& log = *free_logs_.back();
+  free_logs_.pop_back();
+  return log;
+}
+
+// Those of the block that has ended, of which no other knows.
+void race_check::free_logs(place& p) {
+  if (orders_blocks() || !p.clock) return;
+  for (const auto& [word, log] : p.clock->logs) {
+    *log = sync_log();
+    free_logs_.push_back(log);
+  }
+  p.clock->logs.clear();
+}
+
 sync_log& race_check::log_of(place& holder, std::uint32_t offset) {
   sync_log*& log = holder.clock->logs[offset / 4];
   if (log == nullptr) {
-    log = &all_logs_.emplace_back();
+    log = &new_log();
     log->in_cluster = reaches_cluster_;
   }
   return *log;
@@ -36,40 +54,59 @@ void race_check::see_phase(const place& holder, sync_log& log, std::uint32_t off
   log.phase = phase;
 }
 
-// A strong read knows what strong writes to the same word have released.
-void race_check::synchronise(const current& c, unsigned lane) {
-  const std::uint64_t address = c.access->addresses[lane];
-  block_clock& clock = *c.at->clock;
+// Strong reads know what strong writes to the same word have released. Lanes that all do one of the two at the same
+// word do it at once.
+void race_check::synchronise(const current& c, simt::lane_mask lanes) {
   const isa::instruction& i = c.access->instruction;
-  const bool arrival = is_arrival(i), at_mbarrier = c.in_shared && (arrival || i.op == isa::opcode::syncs);
-  const auto find = [&]() -> sync_log* {
-    if (c.in_shared) {
-      const auto found = c.holder->clock->logs.find(static_cast<std::uint32_t>(address / 4));
-      return found == c.holder->clock->logs.end() ? nullptr : found->second;
-    }
-    const auto found = logs_.find(address / 4);
-    return found == logs_.end() ? nullptr : found->second;
+  const bool arrival = is_arrival(i), writes = c.mark.is(access_mark::writes);
+  const bool reads = !writes || (c.mark.is(access_mark::atomic) && !arrival);
+  for (simt::lane_mask left = lanes; left != 0;) {
+    const simt::lane_mask now = reads && writes ? left & -left : alike(c.access->addresses, left);
+    left &= ~now;
+    const std::uint64_t address = c.access->addresses[__builtin_ctz(now)];
+    sync_log* const log = find_log(c, address, arrival);
+    // Of loads, those that acquire have a fence behind them. Atomics need none: CUDA's samples do without.
+    if (reads && log != nullptr && i.op != isa::opcode::ld)
+      c.at->clock->acquires(c.warp, now, *log, log->known_now(), now_);
+    else if (reads && log != nullptr)
+      for (const unsigned lane : set_bits(now)) c.at->clock->sees(c.warp, lane, *log, log->known_now());
+    if (writes) release(c, now, address, log);
+  }
+}
+
+// The log of the word; null: there is none.
+sync_log* race_check::find_log(const current& c, std::uint64_t address, bool arrival) {
+  if (c.log != nullptr && c.log_address == address) return c.log;
+  const auto offset = static_cast<std::uint32_t>(address);
+  const bool at_mbarrier = c.in_shared && (arrival || c.access->instruction.op == isa::opcode::syncs);
+  const auto found_in = [](const auto& logs, auto word) -> sync_log* {
+    const auto found = logs.find(word);
+    return found == logs.end() ? nullptr : found->second;
   };
-  const bool known = c.log != nullptr && c.log_address == address;
-  sync_log* log = known ? c.log : at_mbarrier ? &log_of(*c.holder, static_cast<std::uint32_t>(address)) : find();
-  if (!known && log != nullptr && c.in_shared && (at_mbarrier || log->has_phases))
-    see_phase(*c.holder, *log, static_cast<std::uint32_t>(address));
+  sync_log* log = nullptr;
+  if (at_mbarrier) log = &log_of(*c.holder, offset);
+  else log = c.in_shared ? found_in(c.holder->clock->logs, offset / 4) : found_in(logs_, address / 4);
+  if (log != nullptr && c.in_shared && (at_mbarrier || log->has_phases)) see_phase(*c.holder, *log, offset);
   c.log = log;
   c.log_address = address;
-  const bool writes = c.mark.is(access_mark::writes), reads = !writes || (c.mark.is(access_mark::atomic) && !arrival);
-  // Of loads, those that acquire have a fence behind them. Atomics need none: CUDA's samples do without.
-  if (reads && log != nullptr) {
-    if (i.op == isa::opcode::ld) clock.sees(c.warp, lane, *log, log->known_now());
-    else clock.acquires(c.warp, lane, *log, log->known_now(), now_);
+  return log;
+}
+
+// `log`: of the address, null: there is none yet.
+void race_check::release(const current& c, simt::lane_mask lanes, std::uint64_t address, sync_log* log) {
+  block_clock& clock = *c.at->clock;
+  if (c.in_shared && reaches_cluster_ && clock.cluster_knows(c.warp)) return;
+  for (const unsigned lane : set_bits(lanes)) {
+    auto views = clock.releases(c.warp, lane);
+    if (views) {
+      if (log == nullptr) {
+        log = c.in_shared ? &log_of(*c.holder, static_cast<std::uint32_t>(address)) : &all_logs_.emplace_back();
+        if (!c.in_shared) logs_[address / 4] = log;
+      }
+      log->append(std::move(views), clock.block(), now_);
+    }
+    if (clock.releases_alike(c.warp)) return;
   }
-  if (!writes || (c.in_shared && reaches_cluster_ && clock.cluster_knows(c.warp))) return;
-  auto views = clock.releases(c.warp, lane);
-  if (!views) return;
-  if (log == nullptr) {
-    log = c.in_shared ? &log_of(*c.holder, static_cast<std::uint32_t>(address)) : &all_logs_.emplace_back();
-    if (!c.in_shared) logs_[address / 4] = log;
-  }
-  log->append(std::move(views), clock.block(), now_);
 }
 
 void race_check::fences(const watched_step& s) {
@@ -118,7 +155,7 @@ void race_check::awaits_cluster(const watched_step& s) {
   ++now_;
   const sync_log& log = cluster_log(s.block);
   block_clock& clock = *place_of(s.block).clock;
-  for (const unsigned lane : set_bits(s.mask)) clock.acquires(s.warp.warp_in_block, lane, log, log.ended, now_);
+  clock.acquires(s.warp.warp_in_block, s.mask, log, log.ended, now_);
   if (s.mask == s.warp.live) clock.waits_for_cluster(s.warp.warp_in_block);
 }
 
@@ -131,8 +168,7 @@ void race_check::completes(const functional_block& block, std::uint32_t barrier,
     sync_log& log = cluster_log(block);
     log.ended = log.size();
     for (const unsigned warp : set_bits(released))
-      for (const unsigned lane : set_bits(block.warps[warp].state.live))
-        clock.acquires(warp, lane, log, log.ended, now_);
+      clock.acquires(warp, block.warps[warp].state.live, log, log.ended, now_);
   }
   for (const unsigned warp : set_bits(released)) clock.set_ended(warp, ~block.warps[warp].state.live);
   if (uses_phases_ && clock.block_sync() == now_) begin_phase(place_of(block));

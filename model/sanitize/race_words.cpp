@@ -36,6 +36,13 @@ bool race_check::access_words(const current& c, unsigned lane) {
   return words.first != nullptr && access_words(c, lane, words);
 }
 
+// The same of a lane of the last uncrowded() that accesses one word.
+bool race_check::access_word(const current& c, unsigned lane) {
+  const watched_access& a = *c.access;
+  const shadow_pages::marks word = global_.words_of(lane, a.addresses[lane], a.bytes);
+  return word.first != nullptr && word.bytes == a.bytes && access_words(c, lane, word);
+}
+
 bool race_check::access_words(const current& c, unsigned lane, const shadow_pages::marks& words) {
   const watched_access& a = *c.access;
   const word_mark own = word_mark::of(c.mark, lane);
@@ -64,6 +71,7 @@ bool race_check::is_before(const current& c, const word_mark& m, const word_mark
   } else if (m.warp - c.first_warp < warps_per_block_ && m.number <= c.block_sync) {
     return true;
   }
+  if (m.warp - c.first_warp >= warps_per_block_ && !orders_blocks()) return false;
   return c.at->clock->knows(c.warp) && c.at->clock->ordered(m.mark(), c.warp, own.lane());
 }
 
@@ -109,9 +117,7 @@ bool race_check::read_word(const current& c, word_mark& word, const word_mark& o
         if (bytes == 4) global_.set_crowded_for_strong(address);
         return true;
       }
-      word.what |= access_mark::crowded;
-      if (bytes == 4) global_.set_crowded(address, true);
-      else global_.set_crowded_byte(address);
+      crowd(word, address, bytes);
       return true;
     } else if (word.count() >= few_reads) {
       return false;
@@ -120,8 +126,19 @@ bool race_check::read_word(const current& c, word_mark& word, const word_mark& o
     return false;
   }
   if (lists.is_full()) return false;
+  const bool of_two = word.warp / warps_per_block_ != own.warp / warps_per_block_;
   lists.push(word, own);
+  const bool only_reads = (word.list & word_mark::has_write) == 0,
+             enough = word.count() >= (bytes == 4 ? few_reads : few_of_byte);
+  if (of_two && only_reads && enough && !keeps_many_ && !reads_strong_) crowd(word, address, bytes);
   return true;
+}
+
+// No more reads of the word, or byte, need be kept.
+void race_check::crowd(word_mark& word, std::uint64_t address, unsigned bytes) {
+  word.what |= access_mark::crowded;
+  if (bytes == 4) global_.set_crowded(address, true);
+  else global_.set_crowded_byte(address);
 }
 
 // The last two reads tell of all writes that would conflict with this one (two_warps).

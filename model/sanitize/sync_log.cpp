@@ -56,6 +56,11 @@ bool fence_view::covers(const access_mark& a, std::uint32_t warp_in_block) const
   return (a.lanes & ~lanes) == 0 ? number >= a.number : warp_sync >= a.number;
 }
 
+bool fence_view::includes(const fence_view& earlier) const {
+  if (copy != 0 || earlier.copy != 0 || block_sync < earlier.number || (of_block && !earlier.of_block)) return false;
+  return !earlier.known || (known && joined(known, earlier.known) == known);
+}
+
 void sync_log::append(std::shared_ptr<const fence_views> views, std::uint64_t block, sequence now) {
   last_release& last = last_[block % last_.size()];
   if (last.block == block && last.views == views.get()) return;  // nothing was fenced since

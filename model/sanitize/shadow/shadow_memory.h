@@ -196,6 +196,12 @@ class written_bits {
     std::memcpy(words, bits_.data() + offset, bytes);
     return (words[0] | words[1]) != 0;
   }
+  /// The bits of a word, or of its first few bytes, that have not been written.
+  [[nodiscard]] std::uint32_t lacking(std::size_t offset, unsigned bytes) const {
+    std::uint32_t written = 0;
+    std::memcpy(&written, bits_.data() + offset, bytes);
+    return ~(written * 0xffu) & (~0u >> (32 - 8 * bytes));
+  }
   /// All bytes up to here have been written.
   [[nodiscard]] std::size_t written_up_to() const { return up_to_; }
   /// Whether all of several places of as many bytes have been written.

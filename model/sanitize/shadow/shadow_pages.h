@@ -44,11 +44,18 @@ class shadow_pages {
     if (p.divided[number] || p.words_scattered[number] || !scatter(p, number, bytes)) return {};
     return bytes < 4 ? marks{p.bytes + at, 1} : marks{p.words + at / 4, 4};
   }
-  /// Those of words, if the segment has them, for a lane of the last uncrowded().
-  [[nodiscard]] marks words_of(unsigned lane, std::uint64_t address) const {
+  /// Those of words, or of bytes for less than a word, if the segment has them, for a lane of the last uncrowded().
+  [[nodiscard]] marks words_of(unsigned lane, std::uint64_t address, unsigned bytes) const {
     const page_marks& p = *of_lanes_[lane];
-    const std::uint64_t at = address % page_bytes;
-    return p.words_scattered[at / shadow_segment::bytes] ? marks{p.words + at / 4, 4} : marks{};
+    const std::uint64_t at = address % page_bytes, number = at / shadow_segment::bytes;
+    if (bytes < 4) return p.bytes_scattered[number] ? marks{p.bytes + at, 1} : marks{};
+    return p.words_scattered[number] ? marks{p.words + at / 4, 4} : marks{};
+  }
+  /// The host's processor loads the earlier accesses to what the lanes access, if they have marks.
+  void load_lists(const std::uint64_t* addresses, simt::lane_mask lanes, unsigned bytes) {
+    for (const unsigned lane : set_bits(lanes))
+      if (const marks m = words_of(lane, addresses[lane], bytes); m.first != nullptr && m.first->count() != 0)
+        __builtin_prefetch(&lists_.at(m.first->earlier()), 1);
   }
   [[nodiscard]] word_lists& lists() { return lists_; }
   /// The threads that access memory from now on have learned at `learned` of accesses of others: words that were

@@ -32,26 +32,31 @@ void* zeroed_memory::take(std::size_t bytes) {
   constexpr std::size_t alignment = 64;
   bytes = (bytes + alignment - 1) / alignment * alignment;
   if (bytes > chunk_bytes) throw std::bad_alloc();
-  if (used_ + bytes > chunk_bytes) {
-    chunks_.push_back(map_chunk());
-    used_ = 0;
-  }
-  void* const taken = static_cast<std::uint8_t*>(chunks_.back()) + used_;
+  if (used_ + bytes > chunk_bytes) take_chunk();
+  void* const taken = static_cast<std::uint8_t*>(chunks_[taken_ - 1].begin) + used_;
   used_ += bytes;
   return taken;
 }
 
-// The first chunk is kept: small launches need no more.
-void zeroed_memory::clear() {
-  if (chunks_.empty()) return;
-  std::memset(chunks_.front(), 0, chunks_.size() == 1 ? used_ : chunk_bytes);
-  release(1);
+// To clear a kept one costs a fraction of what the host's system takes for a new one.
+void zeroed_memory::take_chunk() {
+  if (taken_ != 0) chunks_[taken_ - 1].used = used_;
+  if (taken_ == chunks_.size()) chunks_.push_back({map_chunk(), 0});
+  chunk& next = chunks_[taken_++];
+  std::memset(next.begin, 0, next.used);
   used_ = 0;
+}
+
+void zeroed_memory::clear() {
+  if (taken_ != 0) chunks_[taken_ - 1].used = used_;
+  release(most_kept);
+  taken_ = 0;
+  used_ = chunk_bytes;
 }
 
 void zeroed_memory::release(std::size_t keep) {
   while (chunks_.size() > keep) {
-    munmap(chunks_.back(), chunk_bytes);
+    munmap(chunks_.back().begin, chunk_bytes);
     chunks_.pop_back();
   }
 }

@@ -7,7 +7,7 @@
 namespace heddle::sanitize {
 
 /// Allocates zeroed memory of the host, and frees all of it at once. It asks for large pages: the first
-/// access to each page costs the host about as much as to a large one.
+/// access to each page costs the host about as much as to a large one. Up to 64 MiB of it are kept for the next time.
 class zeroed_memory {
  public:
   zeroed_memory() = default;
@@ -26,9 +26,16 @@ class zeroed_memory {
   static constexpr std::size_t chunk_bytes = std::size_t{2} << 20;
 
  private:
+  struct chunk {
+    void* begin;
+    std::size_t used;  // bytes that may not be zero, unless it is the one that is being used
+  };
+  static constexpr std::size_t most_kept = 32;
+  void take_chunk();
   void release(std::size_t keep);
-  std::vector<void*> chunks_;
-  std::size_t used_ = chunk_bytes;  // of the last chunk
+  std::vector<chunk> chunks_;
+  std::size_t taken_ = 0;           // of these
+  std::size_t used_ = chunk_bytes;  // of the last one taken
 };
 
 }  // namespace heddle::sanitize

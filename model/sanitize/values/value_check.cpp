@@ -45,40 +45,54 @@ simt::warp_state& spare_warp::as(const simt::warp_state& w) {
   return state_;
 }
 
-const value_check::row* value_check::find(unsigned reg) const {
-  const auto found = rows_.find(reg);
-  return found == rows_.end() ? nullptr : &found->second;
+value_check::row& value_check::lacking_row(unsigned place) {
+  if (rows_.empty()) rows_.resize(places);
+  std::unique_ptr<row>& r = rows_[place];
+  if (!r) r = std::make_unique<row>();
+  else if (!lacking_[place]) r->reset();
+  lacking_.set(place);
+  return *r;
 }
 
-void value_check::lacks(unsigned reg, unsigned lane, std::uint32_t bits, const valueless_source& from) {
-  rows_[reg][lane] = {bits, 0, from};
+bool value_check::lacks(unsigned reg, unsigned lane, std::uint32_t bits, const valueless_source& from) {
+  const bool first = !lacking_[reg] && empty();
+  row& r = lacking_row(reg);
+  r.moved[lane] = bits;
+  r.computed[lane] = 0;
+  r.alone &= ~(1u << lane);
+  r.from[lane] = from;
+  return first;
 }
 
-void value_check::put(unsigned reg, simt::lane_mask lanes, const row& values) {
-  const bool any = std::any_of(values.begin(), values.end(), [](const part& p) { return p.all() != 0; });
-  const auto found = rows_.find(reg);
-  if (found == rows_.end() && !any) return;
-  row& own = found == rows_.end() ? rows_[reg] : found->second;
-  for (const unsigned lane : set_bits(lanes)) own[lane] = values[lane];
-  if (std::none_of(own.begin(), own.end(), [](const part& p) { return p.all() != 0; })) rows_.erase(reg);
+void value_check::put(unsigned place, simt::lane_mask lanes, const row& values) {
+  if (!values.any()) return forget(place, lanes);
+  row& own = lacking_row(place);
+  for (const unsigned lane : set_bits(lanes)) own.take(lane, values);
+  if (!own.any()) lacking_.reset(place);
+}
+
+void value_check::forget(unsigned place, simt::lane_mask lanes) {
+  if (!lacking_[place]) return;
+  row& own = *rows_[place];
+  for (const unsigned lane : set_bits(lanes)) own.moved[lane] = own.computed[lane] = 0;
+  own.alone &= ~lanes;
+  if (!own.any()) lacking_.reset(place);
 }
 
 void value_check::forget_results(const watched_step& s) {
   const isa::instruction& i = s.instruction;
-  for (unsigned k = 0; i.dst != isa::rz && k < i.dst_count; ++k) put(i.dst + k, s.mask, {});
+  for (unsigned k = 0; i.dst != isa::rz && k < i.dst_count; ++k) forget(i.dst + k, s.mask);
   for (const std::uint8_t p : i.pdst)
-    if (p != isa::pt) put(first_predicate + p, s.mask, {});
+    if (p != isa::pt) forget(first_predicate + p, s.mask);
 }
 
-// The registers and predicates that it reads and that lack a value.
-std::vector<unsigned> value_check::sources(const isa::instruction& i) const {
-  std::vector<unsigned> all;
+void value_check::find_sources(const isa::instruction& i) {
+  sources_.clear();
   for (const isa::operand& o : i.src)
     for (unsigned k = 0; o.is_reg() && o.reg != isa::rz && k < o.count; ++k)
-      if (find(o.reg + k) != nullptr) all.push_back(o.reg + k);
+      if (lacking_[o.reg + k]) sources_.push_back(o.reg + k);
   for (const isa::predicate& p : i.psrc)
-    if (p.reg != isa::pt && find(first_predicate + p.reg) != nullptr) all.push_back(first_predicate + p.reg);
-  return all;
+    if (p.reg != isa::pt && lacking_[first_predicate + p.reg]) sources_.push_back(first_predicate + p.reg);
 }
 
 // Whether it executes depends on such a value: of a branch, an exit, or what it does to memory.
@@ -91,7 +105,7 @@ const valueless_source* value_check::decides(const watched_step& s) const {
                        about.access == isa::access_kind::reduction;
   if (guard == nullptr || !matters) return nullptr;
   for (const unsigned lane : set_bits(s.warp.active))
-    if ((*guard)[lane].all() != 0) return &(*guard)[lane].from;
+    if (guard->all(lane) != 0) return &guard->from[lane];
   return nullptr;
 }
 
@@ -101,9 +115,10 @@ const valueless_source* value_check::used(const isa::operand& o, simt::lane_mask
   for (unsigned k = 0; o.is_reg() && o.reg != isa::rz && k < o.count; ++k) {
     const row* const r = find(o.reg + k);
     for (const unsigned lane : set_bits(r == nullptr ? 0 : lanes)) {
-      const part& p = (*r)[lane];
-      if (p.alone && (p.moved & bits) != 0 && (bits & ~p.moved) != 0) return &p.from;
-      if (((moved || p.from.lane ? p.all() : p.computed) & bits) != 0) return &p.from;
+      const bool alone = (r->alone >> lane & 1) != 0;
+      if (alone && (r->moved[lane] & bits) != 0 && (bits & ~r->moved[lane]) != 0) return &r->from[lane];
+      const std::uint32_t counting = moved || r->from[lane].lane ? r->all(lane) : r->computed[lane];
+      if ((counting & bits) != 0) return &r->from[lane];
     }
   }
   return nullptr;
@@ -119,11 +134,9 @@ const valueless_source* value_check::used_by_memory(const watched_step& s) {
   return i.op == isa::opcode::st ? nullptr : used(i.src[2], s.mask, bits, false);
 }
 
-// Fills the registers and predicates that it reads, those without a value with one of the fillings.
-simt::warp_state& value_check::filled(const watched_step& s, const std::vector<unsigned>& lacking, unsigned filling,
-                                      spare_warp& spare) const {
+// The registers that it reads and writes, to be changed.
+simt::warp_state& value_check::copied(const watched_step& s, spare_warp& spare) const {
   const isa::instruction& i = s.instruction;
-  simt::warp_state& w = spare.as(s.warp);
   const auto copy = [&](unsigned reg) {
     const std::uint32_t* const from = s.warp.regs + std::size_t{reg} * isa::warp_size;
     std::copy(from, from + isa::warp_size, spare.reg(reg));
@@ -131,118 +144,149 @@ simt::warp_state& value_check::filled(const watched_step& s, const std::vector<u
   for (unsigned k = 0; i.dst != isa::rz && k < i.dst_count; ++k) copy(i.dst + k);
   for (const isa::operand& o : i.src)
     for (unsigned k = 0; o.is_reg() && o.reg != isa::rz && k < o.count; ++k) copy(o.reg + k);
-  for (const unsigned reg : lacking) {
-    const row& r = *find(reg);
-    for (unsigned lane = 0; lane < isa::warp_size; ++lane) {
-      const std::uint32_t bits = r[lane].all();
-      if (reg < first_predicate) {
-        std::uint32_t& value = spare.reg(reg)[lane];
-        value = (value & ~bits) | (fillings[filling] & bits);
-      } else if (bits != 0) {
-        simt::lane_mask& p = w.predicates[reg - first_predicate];
-        p = (p & ~(1u << lane)) | (filling % 2) << lane;
-      }
+  return spare.as(s.warp);
+}
+
+// The same, of which bits without a value have one of the fillings.
+simt::warp_state& value_check::filled(const watched_step& s, unsigned filling, spare_warp& spare) const {
+  simt::warp_state& w = copied(s, spare);
+  for (const unsigned place : sources_) {
+    const row& r = *find(place);
+    if (place < first_predicate) {
+      std::uint32_t* const values = spare.reg(place);
+      for (unsigned lane = 0; lane < isa::warp_size; ++lane)
+        values[lane] = (values[lane] & ~r.all(lane)) | (fillings[filling] & r.all(lane));
+      continue;
     }
+    simt::lane_mask lanes = 0;
+    for (unsigned lane = 0; lane < isa::warp_size; ++lane) lanes |= simt::lane_mask{r.all(lane) != 0} << lane;
+    simt::lane_mask& p = w.predicates[place - first_predicate];
+    p = (p & ~lanes) | (filling % 2 != 0 ? lanes : 0);
   }
   return w;
 }
 
 // Where a result comes from: a source of the same lane, or of any.
-value_check::part value_check::source_of(const std::vector<unsigned>& lacking, unsigned lane) const {
-  part other;
-  for (const unsigned reg : lacking) {
-    const row& r = *find(reg);
-    if (r[lane].all() != 0) return r[lane];
-    for (const part& p : r)
-      if (p.all() != 0) other = p;
-  }
-  return other;
+value_check::origin value_check::origin_of(unsigned lane) const {
+  for (const unsigned place : sources_)
+    if (const row* const r = find(place); r->all(lane) != 0) return {r, lane};
+  for (auto place = sources_.rbegin(); place != sources_.rend(); ++place)
+    for (unsigned other = isa::warp_size; other-- > 0;)
+      if (const row* const r = find(*place); r->all(other) != 0) return {r, other};
+  return {find(sources_.front()), lane};
 }
 
 // Bits of the result of a move that come from a source, whether that has a value or not; by lane. Of what was taken out
 // of its word the other bits are constants.
-std::vector<std::uint32_t> value_check::kept_bits(const watched_step& s, simt::execute_function execute,
-                                                  spare_warp& spare) const {
+value_check::lane_words value_check::kept_bits(const watched_step& s, simt::execute_function execute,
+                                               spare_warp& spare) const {
   const isa::instruction& i = s.instruction;
-  std::vector<std::uint32_t> kept(isa::warp_size);
+  lane_words kept{};
   if (i.dst == isa::rz || i.dst_count != 1) return kept;
   for (const std::uint32_t bits : {0u, ~0u}) {
-    simt::warp_state& w = filled(s, {}, 0, spare);
+    simt::warp_state& w = copied(s, spare);
     for (const unsigned k : set_bits(moved_sources(i)))
       for (unsigned n = 0; i.src[k].is_reg() && i.src[k].reg != isa::rz && n < i.src[k].count; ++n) {
         const row* const r = find(i.src[k].reg + n);
         std::uint32_t* const to = spare.reg(i.src[k].reg + n);
-        for (const unsigned lane : set_bits(s.mask)) {
-          const std::uint32_t all = r != nullptr && (*r)[lane].alone ? (*r)[lane].moved : ~0u;
-          to[lane] = (to[lane] & ~all) | (bits & all);
+        for (unsigned lane = 0; lane < isa::warp_size; ++lane) to[lane] = bits;
+        for (const unsigned lane : set_bits(r == nullptr ? 0 : r->alone)) {
+          const std::uint32_t* const now = s.warp.regs + (std::size_t{i.src[k].reg} + n) * isa::warp_size;
+          to[lane] = (now[lane] & ~r->moved[lane]) | (bits & r->moved[lane]);
         }
       }
     execute(i, w, s.mask);
-    for (const unsigned lane : set_bits(s.mask)) kept[lane] ^= spare.reg(i.dst)[lane];
+    const std::uint32_t* const result = spare.reg(i.dst);
+    for (unsigned lane = 0; lane < isa::warp_size; ++lane) kept[lane] ^= result[lane];
   }
   return kept;
 }
 
-// Which results were only moved. `kept`: see kept_bits(); empty: whole registers were.
-void value_check::find_moved(const watched_step& s, const std::vector<unsigned>& lacking,
-                             const std::vector<std::uint32_t>& kept, row& result) const {
+// The result has what it was given by this lane's sources as it was there.
+bool value_check::is_moved(const watched_step& s, unsigned lane) const {
   const isa::instruction& i = s.instruction;
-  const auto lacks = [&](unsigned k, unsigned lane) {
+  const auto lacks = [&](const isa::operand& o) {
     bool any = false;
-    for (unsigned n = 0; i.src[k].is_reg() && i.src[k].reg != isa::rz && n < i.src[k].count; ++n)
-      if (const row* const r = find(i.src[k].reg + n); r != nullptr) any = any || (*r)[lane].all() != 0;
+    for (unsigned n = 0; o.is_reg() && o.reg != isa::rz && n < o.count; ++n)
+      if (const row* const r = find(o.reg + n); r != nullptr) any = any || r->all(lane) != 0;
     return any;
   };
+  for (unsigned k = 0; k < i.src.size(); ++k)
+    if (lacks(i.src[k]) && alters_bits(i, s.warp, lane, k)) return false;
+  return true;
+}
+
+// Which results were only moved. `kept`: see kept_bits(); null: whole registers were.
+void value_check::find_moved(const watched_step& s, const lane_words* kept, row& result) const {
   for (unsigned lane = 0; lane < isa::warp_size; ++lane) {
-    part& p = result[lane];
-    if (p.computed == 0) continue;
-    const part from = source_of(lacking, lane);
-    bool moved = from.computed == 0;
-    for (unsigned k = 0; moved && k < i.src.size(); ++k) moved = !lacks(k, lane) || !alters_bits(i, s.warp, lane, k);
-    if (!moved) continue;
-    std::swap(p.moved, p.computed);
-    p.alone = kept.empty() ? from.alone : kept[lane] != 0 && (kept[lane] & ~p.moved) == 0;
+    if (result.computed[lane] == 0) continue;
+    const origin from = origin_of(lane);
+    if (from.of->computed[from.lane] != 0 || !is_moved(s, lane)) continue;
+    std::swap(result.moved[lane], result.computed[lane]);
+    const bool alone = kept == nullptr ? (from.of->alone >> from.lane & 1) != 0
+                                       : (*kept)[lane] != 0 && ((*kept)[lane] & ~result.moved[lane]) == 0;
+    result.alone |= simt::lane_mask{alone} << lane;
   }
 }
 
 // Executes it with each of the fillings, and compares.
+void value_check::execute_filled(const watched_step& s, simt::execute_function execute, spare_warp& spare,
+                                 unsigned words) {
+  const isa::instruction& i = s.instruction;
+  first_.resize(std::max<std::size_t>(first_.size(), words));
+  std::array<simt::lane_mask, 2> first_predicates{}, changed{};
+  for (unsigned f = 0; f < fillings.size(); ++f) {
+    simt::warp_state& w = filled(s, f, spare);
+    execute(i, w, s.mask);
+    for (unsigned k = 0; k < words; ++k) {
+      const std::uint32_t* const now = spare.reg(i.dst + k);
+      lane_words& first = first_[k];
+      if (f == 0) std::copy(now, now + isa::warp_size, first.begin());
+      for (unsigned lane = 0; lane < isa::warp_size; ++lane) results_[k].computed[lane] |= now[lane] ^ first[lane];
+    }
+    for (std::size_t k = 0; k < changed.size(); ++k) {
+      const simt::lane_mask now = i.pdst[k] == isa::pt ? 0 : w.predicates[i.pdst[k]];
+      if (f == 0) first_predicates[k] = now;
+      changed[k] |= now ^ first_predicates[k];
+    }
+  }
+  for (std::size_t k = 0; k < changed.size(); ++k)
+    for (const unsigned lane : set_bits(changed[k])) results_[words + k].computed[lane] = 1;
+}
+
 void value_check::compute(const watched_step& s, simt::execute_function execute, spare_warp& spare) {
   const isa::instruction& i = s.instruction;
-  const std::vector<unsigned> lacking = sources(i);
   const unsigned words = i.dst == isa::rz ? 0 : i.dst_count;
-  std::vector<row> results(words + i.pdst.size());  // registers, then predicates
-  std::vector<std::array<std::uint32_t, isa::warp_size>> first(results.size());
-  for (unsigned f = 0; f < fillings.size(); ++f) {
-    simt::warp_state& w = filled(s, lacking, f, spare);
-    execute(i, w, s.mask);
-    for (unsigned k = 0; k < results.size(); ++k)
-      for (const unsigned lane : set_bits(s.mask)) {
-        const std::uint32_t now = k < words                      ? spare.reg(i.dst + k)[lane]
-                                  : i.pdst[k - words] == isa::pt ? 0
-                                                                 : w.predicates[i.pdst[k - words]] >> lane & 1;
-        if (f == 0) first[k][lane] = now;
-        results[k][lane].computed |= now ^ first[k][lane];
+  const std::size_t count = words + i.pdst.size();
+  results_.resize(std::max(results_.size(), count));
+  std::for_each_n(results_.begin(), count, [](row& r) { r.reset(); });
+  execute_filled(s, execute, spare, words);
+  const bool moves = moves_bits(i), of_words = moves && !moves_registers(i);
+  lane_words kept;
+  if (of_words) kept = kept_bits(s, execute, spare);
+  for (std::size_t k = 0; k < count; ++k) {
+    row& r = results_[k];
+    for (const unsigned lane : set_bits(~s.mask)) r.computed[lane] = 0;
+    for (const unsigned lane : set_bits(r.any() ? s.mask : 0))
+      if (r.computed[lane] != 0) {
+        const origin from = origin_of(lane);
+        r.from[lane] = from.of->from[from.lane];
       }
+    if (moves) find_moved(s, of_words ? &kept : nullptr, r);
   }
-  const bool moves = moves_bits(i);
-  std::vector<std::uint32_t> kept;
-  if (moves && !moves_registers(i)) kept = kept_bits(s, execute, spare);
-  for (row& r : results) {
-    for (unsigned lane = 0; lane < isa::warp_size; ++lane)
-      if (r[lane].computed != 0) r[lane].from = source_of(lacking, lane).from;
-    if (moves) find_moved(s, lacking, kept, r);
-  }
-  for (unsigned k = 0; k < words; ++k) put(i.dst + k, s.mask, results[k]);
+  for (unsigned k = 0; k < words; ++k) put(i.dst + k, s.mask, results_[k]);
   for (std::size_t k = 0; k < i.pdst.size(); ++k)
-    if (i.pdst[k] != isa::pt) put(first_predicate + i.pdst[k], s.mask, results[words + k]);
+    if (i.pdst[k] != isa::pt) put(first_predicate + i.pdst[k], s.mask, results_[words + k]);
 }
 
 // Words are swapped as a whole where a part of them is changed.
 bool value_check::is_of_swap(const isa::instruction& i) const {
   if (!swaps_ || i.op != isa::opcode::isetp || (i.cmp != isa::compare::eq && i.cmp != isa::compare::ne)) return false;
-  for (const unsigned reg : sources(i))
-    for (const part& p : *find(reg))
-      if (p.computed != 0 || (p.moved != 0 && p.from.lane)) return false;
+  for (const unsigned place : sources_) {
+    const row& r = *find(place);
+    for (unsigned lane = 0; lane < isa::warp_size; ++lane)
+      if (r.computed[lane] != 0 || (r.moved[lane] != 0 && r.from[lane].lane)) return false;
+  }
   return true;
 }
 
@@ -251,11 +295,12 @@ void value_check::blur(const watched_step& s) {
   const isa::instruction& i = s.instruction;
   const row* const guard = i.guarded() ? find(first_predicate + i.guard.reg) : nullptr;
   if (guard == nullptr) return;
-  row values{};
+  row values;
   simt::lane_mask lanes = 0;
   for (const unsigned lane : set_bits(s.warp.active)) {
-    if ((*guard)[lane].all() == 0) continue;
-    values[lane] = {0, ~0u, (*guard)[lane].from};
+    if (guard->all(lane) == 0) continue;
+    values.computed[lane] = ~0u;
+    values.from[lane] = guard->from[lane];
     lanes |= 1u << lane;
   }
   for (unsigned k = 0; lanes != 0 && i.dst != isa::rz && k < i.dst_count; ++k) put(i.dst + k, lanes, values);
@@ -263,12 +308,12 @@ void value_check::blur(const watched_step& s) {
 
 const valueless_source* value_check::executes(const watched_step& s, simt::execute_function execute,
                                               spare_warp& spare) {
-  if (rows_.empty()) return nullptr;
+  if (empty()) return nullptr;
   const valueless_source* use = decides(s);
   if (use == nullptr && is_memory(s.instruction)) use = used_by_memory(s);
   if (use != nullptr) found_ = *use;
-  if (execute != nullptr && !is_memory(s.instruction) && s.mask != 0 && !sources(s.instruction).empty() &&
-      !is_of_swap(s.instruction))
+  find_sources(s.instruction);
+  if (execute != nullptr && !is_memory(s.instruction) && s.mask != 0 && !sources_.empty() && !is_of_swap(s.instruction))
     compute(s, execute, spare);
   else forget_results(s);
   blur(s);

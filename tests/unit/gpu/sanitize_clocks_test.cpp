@@ -106,7 +106,7 @@ TEST_F(sanitize_clocks, order_by_a_fence_with_a_release_and_an_acquisition) {
   block.fence(0, 1u << 0, false, 10);
   log.append(block.releases(0, 0), 0, 11);
   EXPECT_FALSE(other.ordered(access(0, 9), 2, 5));
-  other.acquires(2, 5, log, log.size(), 1);
+  other.acquires(2, 1u << 5, log, log.size(), 1);
   EXPECT_TRUE(other.ordered(access(0, 9), 2, 5));
   EXPECT_FALSE(other.ordered(access(0, 11), 2, 5));
   EXPECT_FALSE(other.ordered(access(0, 9, 1), 2, 5));  // another lane has not fenced
@@ -120,9 +120,9 @@ TEST_F(sanitize_clocks, order_by_fences_of_blocks_threads_of_the_block_alone) {
   sync_log log;
   block.fence(0, 1, true, 10);
   log.append(block.releases(0, 0), 0, 11);
-  other.acquires(0, 0, log, log.size(), 1);
+  other.acquires(0, 1u << 0, log, log.size(), 1);
   EXPECT_FALSE(other.ordered(access(0, 9), 0, 0));
-  block.acquires(3, 0, log, log.size(), 1);
+  block.acquires(3, 1u << 0, log, log.size(), 1);
   EXPECT_TRUE(block.ordered(access(0, 9), 3, 0));
   log.in_cluster = true;  // at an mbarrier of a cluster
   EXPECT_TRUE(other.ordered(access(0, 9), 0, 0));
@@ -134,10 +134,10 @@ TEST_F(sanitize_clocks, are_transitive) {
   sync_log first, second;
   block.fence(0, 1, false, 10);
   first.append(block.releases(0, 0), 0, 11);
-  other.acquires(0, 0, first, first.size(), 1);
+  other.acquires(0, 1u << 0, first, first.size(), 1);
   other.fence(0, 1, false, 20);
   second.append(other.releases(0, 0), 1, 21);
-  third.acquires(0, 0, second, second.size(), 1);
+  third.acquires(0, 1u << 0, second, second.size(), 1);
   EXPECT_TRUE(third.ordered(access(0, 9), 0, 0));
   EXPECT_FALSE(third.ordered(access(0, 12), 0, 0));
 }
@@ -148,15 +148,15 @@ TEST_F(sanitize_clocks, learn_nothing_where_all_is_known) {
   block.fence(0, 1, false, 10);
   first.append(block.releases(0, 0), 0, 11);
   second.append(block.releases(0, 0), 0, 12);
-  for (const unsigned lane : {0u, 1u}) other.acquires(0, lane, first, first.size(), 1);
+  for (const unsigned lane : {0u, 1u}) other.acquires(0, 1u << lane, first, first.size(), 1);
   const void* const known = other.known_by(0, 0);
   EXPECT_EQ(other.known_by(0, 1), known);
-  other.acquires(0, 0, second, second.size(), 2);
+  other.acquires(0, 1u << 0, second, second.size(), 2);
   EXPECT_EQ(other.known_by(0, 0), known);
   EXPECT_TRUE(other.ordered(access(0, 9), 0, 0));
   block.fence(0, 1, false, 20);
   second.append(block.releases(0, 0), 0, 21);
-  other.acquires(0, 0, second, second.size(), 3);
+  other.acquires(0, 1u << 0, second, second.size(), 3);
   EXPECT_NE(other.known_by(0, 0), known);
   EXPECT_TRUE(other.ordered(access(0, 19), 0, 0));
   EXPECT_FALSE(other.ordered(access(0, 19), 0, 1));
@@ -169,9 +169,9 @@ TEST_F(sanitize_clocks, learn_in_a_cluster_what_fences_of_blocks_release) {
   block.fence(0, 1, true, 10);
   own.append(block.releases(0, 0), 0, 11);
   of_cluster.append(block.releases(0, 0), 0, 12);
-  other.acquires(0, 0, own, own.size(), 1);
+  other.acquires(0, 1u << 0, own, own.size(), 1);
   EXPECT_FALSE(other.ordered(access(0, 9), 0, 0));
-  other.acquires(0, 0, of_cluster, of_cluster.size(), 2);
+  other.acquires(0, 1u << 0, of_cluster, of_cluster.size(), 2);
   EXPECT_TRUE(other.ordered(access(0, 9), 0, 0));
 }
 
@@ -185,7 +185,7 @@ TEST_F(sanitize_clocks, know_of_an_mbarrier_its_completed_phases) {
   log.ended = log.size();
   block.fence(0, 1, true, 20);
   log.append(block.releases(0, 0), 0, 21);
-  block.acquires(1, 0, log, log.known_now(), 1);
+  block.acquires(1, 1u << 0, log, log.known_now(), 1);
   EXPECT_TRUE(block.ordered(access(0, 9), 1, 0));
   EXPECT_FALSE(block.ordered(access(0, 19), 1, 0));
 }
@@ -201,7 +201,7 @@ TEST_F(sanitize_clocks, order_copies_by_their_end_alone) {
   auto view = std::make_shared<fence_view>();
   view->copy = 5;
   log.append(std::make_shared<const fence_views>(1, view), 0, 11);
-  block.acquires(1, 0, log, log.size(), 1);
+  block.acquires(1, 1u << 0, log, log.size(), 1);
   EXPECT_TRUE(block.ordered(copy, 1, 0));
   EXPECT_FALSE(block.ordered(copy, 2, 0));
   EXPECT_FALSE(block.ordered(access(0, 6, 0, access_mark::copying), 1, 0));

@@ -41,6 +41,9 @@ inline simt::lane_mask at_edge(const std::uint64_t* addresses, simt::lane_mask a
   return (simt::all_lanes >> (isa::warp_size - (end - first))) << first;
 }
 
+/// So many lanes that name the same address are checked one by one.
+constexpr unsigned few_alike = 3;
+
 /// The lanes from the first one of `left` on that name the same address.
 inline simt::lane_mask alike(const std::uint64_t* addresses, simt::lane_mask left) {
   const std::uint64_t first = addresses[__builtin_ctz(left)];
