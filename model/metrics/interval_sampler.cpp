@@ -95,7 +95,10 @@ void interval_sampler::close_ended() {
 
 // Adds a launch that has ended to the sums that later samples begin with.
 void interval_sampler::close(std::uint32_t launch) {
-  if (sums_up_) to_sum_up_.push_back(launch);
+  if (sums_up_) {
+    whole_.push_back(launch);
+    whole_bytes_ += bytes_of_counts(launch);
+  }
   take_counts(closed_, launch);
   if (!gpu_.config().energy.account) return;
   if (launch >= at_end_.size()) at_end_.resize(std::size_t{launch} + 1);
@@ -108,12 +111,21 @@ void interval_sampler::close(std::uint32_t launch) {
 void interval_sampler::sum_up() {
   std::function<sm_energies(std::uint32_t)> energies;
   if (gpu_.config().energy.account) energies = [this](std::uint32_t launch) { return energy_.instruction_pj(launch); };
-  const auto is_settled = [&](std::uint32_t launch) {
+  while (whole_bytes_ > most_whole_bytes && !whole_.empty()) {
+    const std::uint32_t launch = whole_.front();
     const summing result = heddle::sum_up(gpu_, launch, energies);
+    if (result == summing::later) return;
     if (result == summing::done) energy_.forget(launch);
-    return result != summing::later;
-  };
-  to_sum_up_.erase(std::remove_if(to_sum_up_.begin(), to_sum_up_.end(), is_settled), to_sum_up_.end());
+    whole_.pop_front();
+    whole_bytes_ -= bytes_of_counts(launch);
+  }
+}
+
+// About: in each SM that may have had a block.
+std::uint64_t interval_sampler::bytes_of_counts(std::uint32_t launch) const {
+  constexpr std::uint64_t of_instruction = 200;
+  const grid_record& grid = gpu_.cwd().grids()[launch];
+  return of_instruction * grid.launch->program->code.size() * std::min<std::uint64_t>(grid.blocks(), gpu_.sm_count());
 }
 
 void interval_sampler::price_ended() {
@@ -235,7 +247,7 @@ void interval_sampler::exchange(state_image& image) {
   const std::uint64_t busy = gpu_.core_clock().busy_cycles();
   bool is_behind = busy_cycles_ != busy;
   image(step_, next_, is_behind, blocks_run_, samples_, running_, closed_, at_end_, closed_launches_, closed_l2_joules_,
-        to_sum_up_);
+        whole_, whole_bytes_);
   if (image.reading()) busy_cycles_ = is_behind ? busy - 1 : busy;
 }
 

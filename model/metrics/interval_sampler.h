@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 #include "heddle/energy/energy_account.h"
@@ -27,8 +28,8 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
   interval_sampler(const interval_sampler&) = delete;
   interval_sampler& operator=(const interval_sampler&) = delete;
 
-  /// From now on the counts by instruction of launches that have ended are summed up (gpu's sum_up). Not with a ledger,
-  /// or with observers that ask for the energy of such launches by unit.
+  /// From now on the counts by instruction of launches that have ended are summed up (gpu's sum_up), but for the last
+  /// `most_whole_bytes` of them. Not with a ledger, or with observers that ask for the energy of such launches by unit.
   void sum_up_ended() { sums_up_ = true; }
   void after_cycle() override;
   [[nodiscard]] cycle_t next_sample() const override { return next_; }
@@ -84,6 +85,7 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
   void close(std::uint32_t launch);
   void price_ended();
   void sum_up();
+  [[nodiscard]] std::uint64_t bytes_of_counts(std::uint32_t launch) const;
   [[nodiscard]] launch_energy launch_in_sms(std::uint32_t launch, sample& s);
   static launch_energy known_in_sms(const energy_metrics& m, sample& s);
   void take();
@@ -99,6 +101,7 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
 
   static constexpr std::size_t most_samples = 128;
   static constexpr std::size_t launches_each_step = 3;
+  static constexpr std::uint64_t most_whole_bytes = std::uint64_t{1} << 24;
   gpu& gpu_;
   cycle_t step_ = 256;
   cycle_t next_ = step_;
@@ -113,7 +116,8 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
   std::vector<std::uint32_t> just_ended_;  // of which at_end_ has no shared_joules yet
   double closed_l2_joules_ = 0;            // of those that have ended, at their end
   bool sums_up_ = false;
-  std::vector<std::uint32_t> to_sum_up_;  // launches that have ended, of which something is on the way
+  std::deque<std::uint32_t> whole_;  // launches that have ended and are not summed up, oldest first
+  std::uint64_t whole_bytes_ = 0;    // of their counts
   energy_account energy_;
 };
 
