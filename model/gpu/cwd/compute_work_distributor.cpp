@@ -18,6 +18,8 @@ compute_work_distributor::compute_work_distributor(sc_core::sc_module_name name,
       places_(places_of_sms(config)),
       partition_of_sm_(partitions_of_sms(config)),
       fronts_(config.partitions.size() + 1),
+      switcher_(config_, clock_, records(), observer, *this),
+      room_maker_(config_, records(), switcher_, *this),
       may_be_early_(compute_capability(config) >= 90) {
   for (front_end& f : fronts_) f.placement = make_placement_policy(config.cwd.placement);
   accounts_.reserve(config.gpu.sm_count);
@@ -86,10 +88,13 @@ void compute_work_distributor::on_cycle(cycle_t cycle) {
   if (halted_) return;
   take_arrivals(cycle);
   if (halted_) return;
-  if (!groups_.empty()) drive_groups(cycle);
+  switcher_.drive_groups(cycle);
   if (abandoning_) return drive_abandonment(cycle);
-  if (switches_ != 0) drive_switches(cycle);
-  if (!terminated_.empty()) drop_blocks(cycle);
+  if (switcher_.is_busy()) switcher_.drive(cycle);
+  if (!terminated_.empty()) {
+    switcher_.drop_terminated(cycle);
+    end_terminated(cycle);
+  }
   for (front_end& f : fronts_) run(f, cycle);
   schedule(cycle);
 }
@@ -103,7 +108,7 @@ void compute_work_distributor::run(front_end& f, cycle_t cycle) {
     if (const std::uint64_t blocks = dispatch_next(f, cycle); blocks != 0) take_time(f, blocks, cycle);
     else f.blocked = true;
   }
-  if (f.blocked) make_room(f, cycle);
+  if (f.blocked) room_maker_.make_room(f.candidates, cycle);
 }
 
 // The CWD processes the end of a block before it sends the one that follows it. While it sends none, it processes
@@ -134,9 +139,9 @@ void compute_work_distributor::take_arrivals(cycle_t cycle) {
       case cta_phase::complete: complete(static_cast<block_in_flight&>(t), cycle); break;
       case cta_phase::settled: settled(static_cast<block_in_flight&>(t), cycle); break;
       case cta_phase::released: released(static_cast<block_in_flight&>(t)); break;
-      case cta_phase::saved: saved(static_cast<context_in_flight&>(t), cycle); break;
-      case cta_phase::resumed: resumed(static_cast<context_in_flight&>(t), cycle); break;
-      case cta_phase::ready: ready(static_cast<context_in_flight&>(t), cycle); break;
+      case cta_phase::saved: switcher_.saved(static_cast<context_in_flight&>(t), cycle); break;
+      case cta_phase::resumed: switcher_.resumed(static_cast<context_in_flight&>(t), cycle); break;
+      case cta_phase::ready: switcher_.ready(static_cast<context_in_flight&>(t), cycle); break;
       case cta_phase::fault:
         if (abandoning_) break;
         halted_ = true;
@@ -154,7 +159,7 @@ void compute_work_distributor::complete(block_in_flight& b, cycle_t cycle) {
   --a.blocks;
   count_client(*b.launch, b.sm, false);
   b.resident = b.sent_early = false;
-  if (a.draining != nullptr || a.drains_next != nullptr) note_drained(a, b, cycle);
+  switcher_.block_completed(b, cycle);
   f.blocked = false;
   ++blocks_completed_;
   grid_record& g = grids_[b.launch->launch_id];
@@ -230,7 +235,7 @@ bool compute_work_distributor::accepts(unsigned sm, const grid_record& g) const 
   // Blocks that wait for the launch before keep no place from blocks that it may need.
   if (g.early && !a.swapped_out.empty()) return false;
   for (const context_in_flight* c : a.swapped_out) {
-    if (wanted_back(a, *c, clock_.cycle())) return false;
+    if (switcher_.wanted_back(a, *c, clock_.cycle())) return false;
     for (const switched_block& b : c->blocks)
       if (b.launch == g.launch->launch_id) return false;
   }
@@ -283,12 +288,26 @@ void compute_work_distributor::dispatch(grid_record& g, std::uint64_t block, uns
   observer_.block_dispatched(g);
 }
 
-// Blocks that have made room for the grid are due to return.
 void compute_work_distributor::all_dispatched(const grid_record& g, cycle_t cycle) {
   if (g.dispatched != 0) dispatch_order_.push_back(g.launch->launch_id);
-  for (sm_account& a : accounts_)
-    for (context_in_flight* c : a.swapped_out)
-      if (c->waits_for == g.launch->launch_id) c->resume_cycle = cycle + 1;
+  switcher_.all_dispatched(g.launch->launch_id, cycle);
+}
+
+void compute_work_distributor::preempt(const preempt_request& request) {
+  for (const unsigned sm : request.sms) switcher_.ask(sm, request.mode, clock_.cycle(), request.resume_after);
+}
+
+void compute_work_distributor::send(context_in_flight& c, cta_phase phase, cycle_t cycle) {
+  sc_core::sc_time delay = clock_.domain().delay_until(cycle + config_.cwd.dispatch_latency_cycles - 1);
+  cta_socket[c.sm]->nb_transport_fw(c, phase, delay);
+}
+
+bool compute_work_distributor::waits_for_time(cycle_t now) const {
+  return switcher_.waits_for_time(now) || std::any_of(fronts_.begin(), fronts_.end(), [&](const front_end& f) {
+           return std::any_of(f.candidates.begin(), f.candidates.end(), [&](std::uint32_t id) {
+             return grids_[id].ready_cycle > now && grids_[id].ready_cycle != never;
+           });
+         });
 }
 
 void compute_work_distributor::schedule(cycle_t cycle) {
@@ -308,10 +327,11 @@ void compute_work_distributor::schedule(cycle_t cycle) {
       }
     }
   }
-  if (switches_ != 0) at = std::min(at, next_switch(cycle));
+  if (switcher_.is_busy()) at = std::min(at, switcher_.next(cycle));
   if (blocked && config_.context.time_slice_cycles != 0)
     for (const sm_account& a : accounts_)
-      if (may_be_asked(a) && slice_end(a) > cycle) at = std::min(at, slice_end(a));
+      if (context_switcher::may_be_asked(a) && switcher_.slice_end(a) > cycle)
+        at = std::min(at, switcher_.slice_end(a));
   if (at != never) clock_.wake_at(at);
 }
 

@@ -19,9 +19,11 @@
 
 #include "heddle/config/parameters.h"
 #include "heddle/config/sm_places.h"
+#include "heddle/gpu/cwd/context_switcher.h"
 #include "heddle/gpu/cwd/grid_distributor.h"
 #include "heddle/gpu/cwd/policies/placement_policy.h"
-#include "heddle/gpu/cwd/sm_room.h"
+#include "heddle/gpu/cwd/room_maker.h"
+#include "heddle/gpu/cwd/sm_account.h"
 #include "heddle/sub_partition/dependence/decoded_program.h"
 #include "heddle/tlm/kernel/clock_domain.h"
 #include "heddle/tlm/port/phase_initiator.h"
@@ -30,7 +32,11 @@
 
 namespace heddle {
 
-class compute_work_distributor : public grid_distributor, public clocked, public phase_initiator<cta_protocol_types> {
+class compute_work_distributor : public grid_distributor,
+                                 public clocked,
+                                 public phase_initiator<cta_protocol_types>,
+                                 private switch_host,
+                                 private sm_shares {
  public:
   compute_work_distributor(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config,
                            grid_observer& observer);
@@ -63,35 +69,6 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   void trace(sc_core::sc_trace_file* file) const override;
 
  private:
-  struct sm_account {
-    sm_room room;
-    std::uint64_t blocks = 0;                     // according to the CWD's account
-    std::deque<context_in_flight*> requests;      // preemptions that have not begun
-    std::vector<context_in_flight*> swapped_out;  // preemptions whose blocks are saved, oldest first
-    context_in_flight* draining = nullptr;        // a preemption whose blocks run to their end
-    context_in_flight* drains_next = nullptr;     // the same, while the request's other blocks leave in another mode
-    cycle_t slice_start = 0;                      // arrival of the first resident block
-    bool switching = false;                       // the SM has been told to save or restore and has not answered
-    explicit sm_account(const gpu_config& config) : room(config) {}
-    void exchange(state_image& image) {
-      image(room, blocks, requests, swapped_out, draining, drains_next, slice_start, switching);
-    }
-  };
-  struct block_in_flight : cta_transaction {
-    block_allocation allocation;
-    cycle_t since = 0;        // cycle of the dispatch, moved later by the time spent switched out
-    bool resident = false;    // on its SM, or being sent to or from it
-    bool released = false;    // it lets the next launch of its stream begin
-    bool sent_early = false;  // before the end of the launch before, and not complete or told of that end
-    /// Returns whether it has a recording, which is not described.
-    bool exchange(state_image& image);
-  };
-  // The blocks resident on an SM, as far as preemption decisions need them.
-  struct residents {
-    bool any = false;
-    std::int32_t most_urgent = 0;
-    std::vector<std::uint64_t> streams;  // keys
-  };
   /// Dispatches the blocks of a partition's grids, or of a whole GPU's, to its SMs. None waits for another.
   struct front_end {
     std::unique_ptr<placement_policy> placement;
@@ -126,8 +103,7 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   void complete(block_in_flight& b, cycle_t cycle);
   void settled(block_in_flight& b, cycle_t cycle);
   void finish_if_done(grid_record& g, cycle_t cycle);
-  /// The SM is of the grid's partition, and the grid's client may have blocks there.
-  [[nodiscard]] bool may_use(unsigned sm, const grid_record& g) const;
+  [[nodiscard]] bool may_use(unsigned sm, const grid_record& g) const override;
   [[nodiscard]] bool accepts(unsigned sm, const grid_record& g) const;
   /// The number of blocks dispatched: 0, 1 or those of a cluster.
   std::uint64_t dispatch_next(const front_end& f, cycle_t cycle);
@@ -145,7 +121,6 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   void released(block_in_flight& b);
   void admit_early(front_end& f, std::deque<std::uint32_t>& stream);
   void meet_prerequisite(grid_record& g, cycle_t cycle);
-  [[nodiscard]] bool holds_early(unsigned sm) const;
   // Thread block clusters (compute_work_distributor_clusters.cpp)
   [[nodiscard]] static std::uint64_t block_of_cluster(const grid_record& g, std::uint64_t cluster, std::uint64_t rank);
   [[nodiscard]] std::uint64_t room_on(unsigned sm, const grid_record& g, std::uint64_t most) const;
@@ -154,78 +129,26 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   [[nodiscard]] std::vector<std::uint64_t> room_of_gpcs(const grid_record& g) const;
   [[nodiscard]] bool leaves_room(unsigned sm, const grid_record& g, std::uint64_t blocks) const;
   bool dispatch_cluster(grid_record& g, std::vector<std::uint64_t>& resident, cycle_t cycle);
-  [[nodiscard]] bool holds_cluster(unsigned sm) const;
   void all_dispatched(const grid_record& g, cycle_t cycle);
   /// Collects the grids that may dispatch: the first unfinished one of each stream, most urgent first.
   void refresh_candidates(unsigned partition);
   void schedule(cycle_t cycle);
+  [[nodiscard]] cwd_records records() {
+    return {accounts_, blocks_, grids_, contexts_, last_requests_, preempt_counts_};
+  }
+  void send(context_in_flight& c, cta_phase phase, cycle_t cycle) override;
+  void room_changed(unsigned sm) override { front_of(sm).blocked = false; }
 
-  // Context switches (compute_work_distributor_switch.cpp)
-  void drive_switches(cycle_t cycle);
-  /// False: it has to wait for other SMs.
-  bool begin_switch(unsigned sm, cycle_t cycle);
-  void send(unsigned sm, context_in_flight& c, cta_phase phase, cycle_t cycle);
-  void saved(context_in_flight& c, cycle_t cycle);
-  void resumed(context_in_flight& c, cycle_t cycle);
-  void note_drained(sm_account& a, const block_in_flight& b, cycle_t cycle);
-  void end_draining(sm_account& a, cycle_t cycle);
-  void divide(context_in_flight& c, cycle_t cycle);
-  [[nodiscard]] bool wanted_back(const sm_account& a, const context_in_flight& c, cycle_t cycle) const;
-  bool restore_next(unsigned sm, cycle_t cycle);
-  [[nodiscard]] cycle_t next_switch(cycle_t cycle) const;
-  void set_resume_cycle(sm_account& a, context_in_flight& c, cycle_t saved, cycle_t now);
-  void ask(unsigned sm, preemption_mode mode, cycle_t now, cycle_t resume_after, std::uint32_t waits_for);
-  // Switches of clusters (compute_work_distributor_groups.cpp)
-  /// Switches of several SMs whose blocks leave and return together.
-  struct switch_group {
-    std::vector<context_in_flight*> members;  // those whose blocks have not ended, and are not back
-    std::uint32_t ready = 0;                  // members whose SM waits for the others
-    cycle_t proceeds = never;
-    void exchange(state_image& image) { image(members, ready, proceeds); }
-  };
-  [[nodiscard]] static std::uint64_t cluster_of(const block_in_flight& b);
-  [[nodiscard]] std::vector<block_in_flight*> cluster_blocks_of(const block_in_flight& b) const;
-  [[nodiscard]] bool leaves_with_clusters(unsigned sm) const;
-  bool begin_group(unsigned sm, cycle_t cycle);
-  void join_group(std::uint32_t number, context_in_flight& c);
-  void leave_group(context_in_flight& c);
-  void ready(context_in_flight& c, cycle_t cycle);
-  void drive_groups(cycle_t cycle);
-  [[nodiscard]] bool is_due(const switch_group& g, cycle_t cycle) const;
-  [[nodiscard]] bool fits(const context_in_flight& c) const;
-  [[nodiscard]] bool fits(const switch_group& g) const;
-  void restore_context(context_in_flight& c, cycle_t cycle);
   // Launches that the host ends (compute_work_distributor_terminate.cpp)
-  void drop_blocks(cycle_t cycle);
-  void dropped(context_in_flight& c, cycle_t cycle);
+  void end_terminated(cycle_t cycle);
+  void block_dropped(const block_in_flight& b) override;
   // Blocks that are left out (compute_work_distributor_sample.cpp)
   [[nodiscard]] std::shared_ptr<block_sampler> sampler_of(const resident_launch& launch) const;
   void sample(grid_record& g, const block_in_flight& b, cycle_t cycle);
   bool end_left_out(grid_record& g, cycle_t cycle);
   // Reset (compute_work_distributor_reset.cpp)
   void drive_abandonment(cycle_t cycle);
-  void drop_swapped_out(sm_account& a);
   void end_grids(cycle_t cycle);
-  // The cost of a preemption (compute_work_distributor_cost.cpp)
-  struct block_choice {
-    block_in_flight* block;
-    preemption_mode mode;
-    double cycles;  // estimated for drain or flush, whichever is less
-    double bytes;   // of its context
-  };
-  [[nodiscard]] std::vector<block_choice> cheapest(unsigned sm, cycle_t now) const;
-  [[nodiscard]] double cycles_left(const block_in_flight& b, double age) const;
-  [[nodiscard]] bool can_flush(unsigned sm) const;
-  [[nodiscard]] bool can_flush(const block_in_flight& b) const;
-  [[nodiscard]] double context_bytes_per_cycle(unsigned sm) const;
-  // Preemption for priority and time slices (compute_work_distributor_room.cpp)
-  void make_room(const front_end& f, cycle_t cycle);
-  void make_room_by_priority(const grid_record& g, const std::vector<residents>& on, cycle_t cycle);
-  void make_room_by_slice(const grid_record& g, const std::vector<residents>& on, cycle_t cycle);
-  [[nodiscard]] std::vector<residents> all_residents() const;
-  [[nodiscard]] bool may_be_asked(const sm_account& a) const;
-  [[nodiscard]] cycle_t slice_end(const sm_account& a) const;
-
   const gpu_config config_;
   grid_observer& observer_;
   clock_port clock_;
@@ -234,16 +157,14 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   const std::vector<unsigned> partition_of_sm_;  // from 1 on; 0: the SM is in none
   std::vector<front_end> fronts_;                // the first one of what is in no partition
   std::vector<arrival> arrivals_;
-  unsigned switches_ = 0;  // context switches that have not ended
-  // The SMs' part of a block is poisoned while it is not in use. The CWD's own part says whether the block is resident.
-  object_pool<block_in_flight, cta_transaction> blocks_;
-  bool halted_ = false;
-  bool abandoning_ = false;                                        // all launches, for a reset
+  block_pool blocks_;
   std::vector<std::unique_ptr<context_in_flight>> last_requests_;  // to the SMs, that no block returns from
-  std::vector<std::uint32_t> terminated_;                          // launches that have not ended yet
-  std::map<std::uint32_t, switch_group> groups_;                   // by number, from 1 on
-  std::uint32_t groups_begun_ = 0;
-  double sample_error_ = 0;  // 0: all blocks are simulated
+  context_switcher switcher_;
+  room_maker room_maker_;
+  bool halted_ = false;
+  bool abandoning_ = false;                // all launches, for a reset
+  std::vector<std::uint32_t> terminated_;  // launches that have not ended yet
+  double sample_error_ = 0;                // 0: all blocks are simulated
   sampled_cache* sampled_l2_ = nullptr;
   bool has_left_out_ = false;  // blocks of a launch that has ended
   const bool may_be_early_;    // the chip has launches that begin before the end of the launch before

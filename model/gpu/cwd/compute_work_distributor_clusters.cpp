@@ -104,9 +104,4 @@ bool compute_work_distributor::dispatch_cluster(grid_record& g, std::vector<std:
   return true;
 }
 
-bool compute_work_distributor::holds_cluster(unsigned sm) const {
-  return std::any_of(blocks_.all().begin(), blocks_.all().end(),
-                     [&](const auto& b) { return b->resident && b->sm == sm && b->launch->cluster_blocks() > 1; });
-}
-
 }  // namespace heddle

@@ -51,9 +51,4 @@ void compute_work_distributor::meet_prerequisite(grid_record& g, cycle_t cycle) 
   }
 }
 
-bool compute_work_distributor::holds_early(unsigned sm) const {
-  return std::any_of(blocks_.all().begin(), blocks_.all().end(),
-                     [&](const auto& b) { return b->resident && b->sent_early && b->sm == sm; });
-}
-
 }  // namespace heddle

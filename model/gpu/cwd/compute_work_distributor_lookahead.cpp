@@ -15,7 +15,7 @@ cycle_t compute_work_distributor::nothing_arrives_until(unsigned sm, cycle_t now
   const front_end& f = fronts_[partition_of_sm_[sm]];
   const bool makes_room = config_.context.time_slice_cycles != 0 ||
                           (config_.context.priority_preemption != choice::priority_preemption::none && unfinished_ > 1);
-  if (!requests && !makes_room && early_grids_ == 0 && switches_ == 0 && terminated_.empty() &&
+  if (!requests && !makes_room && early_grids_ == 0 && !switcher_.is_busy() && terminated_.empty() &&
       f.streams.size() <= config_.cwd.max_resident_grids) {
     // A grid whose blocks do not fit this SM now must wait for one of the SM's own blocks to end. A grid that is
     // submitted later is not ready before its launch latency has passed.
@@ -69,6 +69,33 @@ unsigned compute_work_distributor::blocks_before(unsigned sm) const {
   }
   return f.placement->served_before(sm, static_cast<unsigned>(accounts_.size()), enough,
                                     [&](unsigned i) { return partition_of_sm_[i] == partition && takes_all(i); });
+}
+
+std::string compute_work_distributor::waiting_blocks_text() const {
+  std::string text;
+  for (const sm_account& a : accounts_)
+    for (const context_in_flight* c : a.swapped_out) {
+      if (!switcher_.wanted_back(a, *c, clock_.cycle()) || c->mode == preemption_mode::drain) continue;
+      const switched_block& first = c->blocks.front();
+      const bool more = c->blocks.size() > 1;
+      text += "\n  block " + std::to_string(first.block) + " of kernel '" +
+              grids_[first.launch].launch->program->kernel + "'";
+      if (more) text += " and " + std::to_string(c->blocks.size() - 1) + " more";
+      text += ", which left sm " + std::to_string(c->sm) + " in cycle " + std::to_string(c->saved_cycle) + " (launch " +
+              std::to_string(first.launch) + ") and " +
+              (more ? "are to be restored, wait" : "is to be restored, waits") + " for the blocks there to end";
+    }
+  std::vector<std::uint32_t> waiting;
+  for (const front_end& f : fronts_) waiting.insert(waiting.end(), f.candidates.begin(), f.candidates.end());
+  for (const std::uint32_t id : waiting) {
+    const grid_record& g = grids_[id];
+    if (g.waiting() == 0 || g.ready_cycle > clock_.cycle()) continue;
+    const unsigned cluster = g.launch->cluster_blocks();
+    text += "\n  " + std::to_string(g.waiting()) + " blocks of kernel '" + g.launch->program->kernel + "' (launch " +
+            std::to_string(id) + ", stream " + std::to_string(g.launch->stream) + ") wait for " +
+            (cluster > 1 ? "places in one GPC for a cluster of " + std::to_string(cluster) : "a place on an SM");
+  }
+  return text;
 }
 
 }  // namespace heddle

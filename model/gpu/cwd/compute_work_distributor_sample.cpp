@@ -27,7 +27,7 @@ bool compute_work_distributor::has_several_streams() const {
 
 // Other launches beside it, and blocks that leave their SMs, would count as the launch's own time.
 void compute_work_distributor::sample(grid_record& g, const block_in_flight& b, cycle_t cycle) {
-  if (g.left_out == 0 && (has_several_streams() || early_grids_ != 0 || switches_ != 0)) g.sampler->close();
+  if (g.left_out == 0 && (has_several_streams() || early_grids_ != 0 || switcher_.is_busy())) g.sampler->close();
   g.sampler->block_ended(cycle, cycle - b.since, b.recording != nullptr ? b.recording->records() : b.executed);
   if (g.waiting() == 0) return g.sampler->close();
   if (g.left_out != 0) return;

@@ -30,7 +30,9 @@ void compute_work_distributor::exchange(state_image& image) {
   }
   image.each(accounts_);
   for (front_end& f : fronts_) f.exchange(image);
-  image(arrivals_, switches_, groups_, groups_begun_, early_grids_, with_runtime_);
+  image(arrivals_);
+  switcher_.exchange(image);
+  image(early_grids_, with_runtime_);
 }
 
 void compute_work_distributor::front_end::exchange(state_image& image) {
@@ -51,7 +53,7 @@ void compute_work_distributor::exchange_blocks(state_image& image) {
     if (g.resident && !g.finished && g.launch->recorded()) read_recordings(g, recorded[g.launch->launch_id]);
 }
 
-bool compute_work_distributor::block_in_flight::exchange(state_image& image) {
+bool block_in_flight::exchange(state_image& image) {
   bool is_recorded = recording != nullptr, in_cluster = cluster_sms != nullptr;
   image(launch, block, sm, early, wants_released, cta_slot, warp_ids, stores_left, allocation, since, resident,
         released, sent_early, is_recorded, in_cluster);

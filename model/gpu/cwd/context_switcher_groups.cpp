@@ -3,12 +3,12 @@
 // return together: no block is saved before all are quiet, and none runs before all are back.
 #include <algorithm>
 
-#include "heddle/gpu/cwd/compute_work_distributor.h"
+#include "heddle/gpu/cwd/context_switcher.h"
 
 namespace heddle {
 
 // Its number in the grid, x fastest.
-std::uint64_t compute_work_distributor::cluster_of(const block_in_flight& b) {
+std::uint64_t context_switcher::cluster_of(const block_in_flight& b) {
   const simt::dim3& size = b.launch->cluster;
   const simt::dim3& grid = b.launch->grid;
   const std::uint64_t x = b.block % grid.x, y = b.block / grid.x % grid.y, z = b.block / grid.x / grid.y;
@@ -16,8 +16,7 @@ std::uint64_t compute_work_distributor::cluster_of(const block_in_flight& b) {
 }
 
 // The blocks of its cluster that are on SMs, itself included.
-std::vector<compute_work_distributor::block_in_flight*> compute_work_distributor::cluster_blocks_of(
-    const block_in_flight& b) const {
+std::vector<block_in_flight*> context_switcher::cluster_blocks_of(const block_in_flight& b) const {
   std::vector<block_in_flight*> all;
   const bool alone = b.launch->cluster_blocks() == 1;
   for (const auto& other : blocks_.all())
@@ -28,7 +27,7 @@ std::vector<compute_work_distributor::block_in_flight*> compute_work_distributor
 }
 
 // The SM's next preemption saves blocks of clusters.
-bool compute_work_distributor::leaves_with_clusters(unsigned sm) const {
+bool context_switcher::leaves_with_clusters(unsigned sm) const {
   const sm_account& a = accounts_[sm];
   if (a.requests.empty()) return false;
   const context_in_flight& c = *a.requests.front();
@@ -40,7 +39,7 @@ bool compute_work_distributor::leaves_with_clusters(unsigned sm) const {
 
 // An SM that is asked gives up all its blocks, and other SMs those that are in clusters with them. Returns false while
 // one of these SMs is busy with another switch.
-bool compute_work_distributor::begin_group(unsigned sm, cycle_t cycle) {
+bool context_switcher::begin_group(unsigned sm, cycle_t cycle) {
   std::map<unsigned, std::vector<const cta_transaction*>> leaving;
   std::vector<unsigned> asked{sm};
   for (std::size_t k = 0; k < asked.size(); ++k)
@@ -76,18 +75,18 @@ bool compute_work_distributor::begin_group(unsigned sm, cycle_t cycle) {
     }
     c->mode = preemption_mode::context_switch;
     join_group(number, *c);
-    send(at, *c, cta_phase::preempt, cycle);
+    send(*c, cta_phase::preempt, cycle);
   }
   return true;
 }
 
-void compute_work_distributor::join_group(std::uint32_t number, context_in_flight& c) {
+void context_switcher::join_group(std::uint32_t number, context_in_flight& c) {
   c.group = number;
   c.together = true;
   groups_[number].members.push_back(&c);
 }
 
-void compute_work_distributor::leave_group(context_in_flight& c) {
+void context_switcher::leave_group(context_in_flight& c) {
   const auto g = groups_.find(c.group);
   if (g == groups_.end()) return;
   std::vector<context_in_flight*>& members = g->second.members;
@@ -96,27 +95,42 @@ void compute_work_distributor::leave_group(context_in_flight& c) {
 }
 
 // When the blocks are quiet, the last message about a barrier of their cluster may be in flight.
-void compute_work_distributor::ready(context_in_flight& c, cycle_t cycle) {
+void context_switcher::ready(context_in_flight& c, cycle_t cycle) {
   switch_group& g = groups_.at(c.group);
   if (++g.ready != g.members.size()) return;
   g.ready = 0;
   g.proceeds = c.saved ? cycle : cycle + config_.cluster.barrier_latency_cycles;
 }
 
-void compute_work_distributor::drive_groups(cycle_t cycle) {
+void context_switcher::drive_groups(cycle_t cycle) {
   for (auto& [number, g] : groups_) {
     if (g.proceeds > cycle) continue;
     g.proceeds = never;
-    for (context_in_flight* c : g.members) send(c->sm, *c, cta_phase::proceed, cycle);
+    for (context_in_flight* c : g.members) send(*c, cta_phase::proceed, cycle);
   }
 }
 
 // All blocks have left and are to return, and their SMs take part in no other switch.
-bool compute_work_distributor::is_due(const switch_group& g, cycle_t cycle) const {
+bool context_switcher::is_due(const switch_group& g, cycle_t cycle) const {
   return std::all_of(g.members.begin(), g.members.end(), [&](const context_in_flight* c) {
     const sm_account& a = accounts_[c->sm];
     return c->saved && !a.switching && a.draining == nullptr && a.requests.empty() && wanted_back(a, *c, cycle);
   });
+}
+
+bool context_switcher::fits(const switch_group& g) const {
+  return std::all_of(g.members.begin(), g.members.end(), [this](const context_in_flight* c) { return fits(*c); });
+}
+
+bool context_switcher::holds_cluster(unsigned sm) const {
+  return std::any_of(blocks_.all().begin(), blocks_.all().end(),
+                     [&](const auto& b) { return b->resident && b->sm == sm && b->launch->cluster_blocks() > 1; });
+}
+
+cycle_t context_switcher::next_group(cycle_t cycle) const {
+  cycle_t at = never;
+  for (const auto& [number, g] : groups_) at = std::min(at, std::max(g.proceeds, cycle + 1));
+  return at;
 }
 
 }  // namespace heddle

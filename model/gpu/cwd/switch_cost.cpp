@@ -2,25 +2,25 @@
 // Estimates the cost of taking each block off an SM, in cycles of the block's time that are lost. After Park, Park,
 // Mahlke, "Chimera: Collaborative Preemption for Multitasking on a Shared GPU", ASPLOS 2015, which decides per block
 // from the same quantities.
+#include "heddle/gpu/cwd/switch_cost.h"
+
 #include <algorithm>
 #include <limits>
 
-#include "heddle/gpu/cwd/compute_work_distributor.h"
-
 namespace heddle {
 
-bool compute_work_distributor::can_flush(const block_in_flight& b) const {
+bool switch_cost::can_flush(const block_in_flight& b) const {
   return observer_.idempotent(*grids_[b.launch->launch_id].launch);
 }
 
-bool compute_work_distributor::can_flush(unsigned sm) const {
+bool switch_cost::can_flush(unsigned sm) const {
   return config_.context.preemption == choice::preemption::instruction &&
          std::all_of(blocks_.all().begin(), blocks_.all().end(),
                      [&](const auto& b) { return !b->resident || b->sm != sm || can_flush(*b); });
 }
 
 // The rate of the SM's port, or its share of the memory's rate if several SMs are being preempted.
-double compute_work_distributor::context_bytes_per_cycle(unsigned sm) const {
+double switch_cost::context_bytes_per_cycle(unsigned sm) const {
   unsigned sharing = 1;
   for (unsigned k = 0; k < accounts_.size(); ++k)
     if (k != sm && (accounts_[k].switching || !accounts_[k].requests.empty())) ++sharing;
@@ -32,7 +32,7 @@ double compute_work_distributor::context_bytes_per_cycle(unsigned sm) const {
 
 // Estimated remaining cycles: until the mean run time of the grid's completed blocks; after that, until their longest;
 // after that, infinite.
-double compute_work_distributor::cycles_left(const block_in_flight& b, double age) const {
+double switch_cost::cycles_left(const block_in_flight& b, double age) const {
   const grid_record& g = grids_[b.launch->launch_id];
   const double mean = g.completed == 0 ? 0 : static_cast<double>(g.block_cycles) / static_cast<double>(g.completed);
   if (age < mean) return mean - age;
@@ -44,7 +44,7 @@ double compute_work_distributor::cycles_left(const block_in_flight& b, double ag
 // of all switched contexts out and back, for each switched block. The blocks for which drain or flush costs least leave
 // that way, as many as minimizes the sum over all blocks. A block may wait for another one (for a lock that it holds),
 // so it drains beside blocks that leave only if its kernel is shown idempotent.
-std::vector<compute_work_distributor::block_choice> compute_work_distributor::cheapest(unsigned sm, cycle_t now) const {
+std::vector<switch_cost::block_choice> switch_cost::cheapest(unsigned sm, cycle_t now) const {
   const bool stops = config_.context.preemption == choice::preemption::instruction;
   std::vector<block_choice> choice;
   double bytes = 0, drain_all = 0;
