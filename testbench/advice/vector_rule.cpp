@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <regex>
 #include <set>
@@ -50,6 +51,8 @@ double narrow_bytes(const std::string& text) {
 struct narrow_block {
   double bytes = 0;                           // of the widest of these
   double look_ups = 0, from_dram = 0;         // of these; sectors
+  double l2_reads = 0, l2_writes = 0;         // of these, accesses that reach the L2
+  double l2_sectors = 0;                      // theirs
   double executed = 0, ldst = 0, cycles = 0;  // of what is done once for several elements
   double halves = 0;                          // arithmetic of single halves, which an instruction does for two
   unsigned worst = 0;                         // line of the PTX
@@ -81,19 +84,41 @@ narrow_block narrow_accesses(const time_model& t, const code_block& block) {
     const bool on_data = !access && meets(o.read, data);
     if (step.is("LDG") || on_data) data.insert(o.written.begin(), o.written.end());
     const bool single_half = on_data && is_single_half(step);
-    found.cycles += on_data && !single_half ? step.loads : step.cycles();
-    if (!on_data || single_half) found.executed += step.executed;
+    const bool once = !on_data || single_half || step.is("LOP3");  // for all bits of a word
+    found.cycles += once ? step.cycles() : step.loads;
+    if (once) found.executed += step.executed;
     if (single_half) found.halves += step.executed;
     if (access) found.ldst += step.executed;
     if (bytes == 0) continue;
     found.bytes = std::max(found.bytes, bytes);
     found.look_ups += step.look_ups;
     found.from_dram += step.dram_sectors;
+    found.l2_sectors += step.l2_sectors;
+    (step.is("STG") ? found.l2_writes : found.l2_reads) += step.l2_sectors / bytes;  // which are so many of each
     if (found.worst != 0 && step.cycles() <= most) continue;
     most = step.cycles();
     found.worst = step.line;
   }
   return is_spread ? found : narrow_block{};
+}
+
+// What is saved of the cycles of a port that takes so many bytes in each, if packets carry the bytes of `elements`
+// packets. `full`: packets with data; `empty`: requests of reads, acknowledgements of writes.
+double saved_on_port(const time_model& t, const char* bytes_per_cycle, double full, double empty, double data,
+                     double elements) {
+  const double header = t.machine.number("interconnect.header_bytes"), width = t.machine.number(bytes_per_cycle);
+  const auto cycles = [&](double bytes) { return std::max(1.0, std::ceil(ratio(header + bytes, width))); };
+  const double now = full * cycles(data) + empty * cycles(0),
+               then = (full * cycles(elements * data) + empty * cycles(0)) / elements;
+  return now > 0 ? 1 - then / now : 0;
+}
+
+void relieve_ports(relief& r, const time_model& t, const narrow_block& b, double elements) {
+  const double share = ratio(b.l2_sectors, t.moved(line_count::l2_sectors)), data = warp_threads * b.bytes;
+  r.parts["SMs to L2"] =
+      share * saved_on_port(t, "interconnect.request_bytes_per_cycle", b.l2_writes, b.l2_reads, data, elements);
+  r.parts["L2 to SMs"] =
+      share * saved_on_port(t, "interconnect.response_bytes_per_cycle", b.l2_reads, b.l2_writes, data, elements);
 }
 
 bool is_in_loop(const time_model& t, const code_block& block) {
@@ -154,10 +179,11 @@ void unused_vectors(const time_model& t, std::vector<advice>& to) {
     relief r;
     r.parts["L1 look-ups"] = saved * ratio(sums.count(line_count::l1_requests), t.moved(line_count::l1_requests));
     r.parts["L1"] = saved * ratio(sums.count(line_count::l1_hits), t.moved(line_count::l1_hits));
-    // Each word's sectors come from the L2 alone where the L1 does not keep them. A vector is in those of a word.
-    const double sectors = sums.count(line_count::l2_sectors),
-                 least = std::max(sums.count(line_count::requested_bytes) / sector_bytes,
-                                  sums.count(line_count::l1_sectors) / words);
+    // Threads touch each sector again for its other words, or vectors, and find it in the L1 as often as now.
+    const double sectors = sums.count(line_count::l2_sectors), touched = sums.count(line_count::l1_sectors),
+                 different = std::min(sectors, sums.count(line_count::requested_bytes) / sector_bytes),
+                 missed_again = std::min(1.0, ratio(sectors - different, touched - different)),
+                 least = different + missed_again * std::max(0.0, touched / words - different);
     r.parts["SMs to L2"] = r.parts["L2 to SMs"] =
         ratio(sectors - std::min(sectors, least), t.moved(line_count::l2_sectors));
     r.parts["ldst"] = saved * ratio(sums.executed, number_at(t.kernel, {"instructions", "ldst"}));
@@ -174,18 +200,22 @@ void narrow_elements(const time_model& t, std::vector<advice>& to) {
     const narrow_block b = narrow_accesses(t, block);
     if (b.bytes == 0) continue;
     const double elements = word_bytes / b.bytes, saved = 1 - 1 / elements;
-    // Without a loop there are fewer blocks: those of one wave end no sooner.
+    // Without a loop there are fewer blocks: those of one wave end no sooner, and the first ones wait for code and
+    // constants as before.
+    const bool in_loop = is_in_loop(t, block);
     const double waves = number_at(t.kernel, {"waves"});
-    const double fewer =
-        is_in_loop(t, block) ? saved : 1 - ratio(std::max(1.0, waves / elements), std::max(1.0, waves));
+    const double fewer = in_loop ? saved : 1 - ratio(std::max(1.0, waves / elements), std::max(1.0, waves));
+    const double first = in_loop ? 0 : t.share_of(warp_stall::no_instruction) + t.share_of(warp_stall::imc_miss);
     relief r;
     r.parts["L1 look-ups"] = saved * ratio(b.look_ups, t.moved(line_count::l1_requests));
     r.parts["ldst"] = saved * ratio(b.ldst, number_at(t.kernel, {"instructions", "ldst"}));
     r.parts["issue slots"] = saved * ratio(b.executed, number_at(t.kernel, {"metrics", "inst_executed"}));
+    r.parts["int"] = saved * std::min(1.0, ratio(b.executed - b.ldst, number_at(t.kernel, {"instructions", "int"})));
+    relieve_ports(r, t, b, elements);
     // Fewer, longer accesses open fewer rows.
     r.parts["DRAM rows"] = saved * ratio(b.from_dram, t.moved(line_count::dram_sectors));
     r.parts["half"] = ratio(b.halves / 2, number_at(t.kernel, {"instructions", "half"}));
-    r.lifetime = fewer * ratio(b.cycles, number_at(t.kernel, {"warp_cycles", "active"}));
+    r.lifetime = fewer * std::max(0.0, ratio(b.cycles, number_at(t.kernel, {"warp_cycles", "active"})) - first);
     const bool single = b.bytes == 1;
     to.push_back({"unused vector width", t.place_of(b.worst),
                   fmt::format("a thread accesses {}: a warp's access moves {:.0f} bytes of a line",

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tests/system/advice/advice_rows.h"
+#include "tests/system/advice/page_rows.h"
 #include "tests/system/common/json_text.h"
 #include "tests/system/common/program_run.h"
 #include "tests/system/common/text_file.h"
@@ -108,6 +109,7 @@ void advice_table::hold_rows(bool all) {
     const auto mended = static_cast<unsigned>(std::lround(r.mended_blocks * blocks));
     run(r.file, r.mended, mended, (r.mended_arguments != nullptr ? r.mended_arguments : r.arguments)(256 * mended));
     hold(std::string(r.rule) + ", " + r.kernel, now, estimated);
+    hold_page({r.rule, r.kernel, r.note, is_cut_ ? gpu_ + ", 16 SMs" : gpu_, blocks, now, cycles_, estimated});
   }
 }
 
