@@ -205,7 +205,7 @@ TEST_F(files, a_kill_leaves_outputs_as_they_were) {
   shell(
       "'" HEDDLE_PROGRAM
       "' run in/spin.json --metrics m.json --vcd w.vcd & p=$!; "
-      "for k in $(seq 500); do ls -A | grep -q '^.heddle-' && break; sleep 0.02; done; ls -lA > listing; kill -9 $p; wait $p");
+      "for k in $(seq 500); do ls -lA > listing; grep -q '^-rw------- .* [.]heddle-' listing && break; sleep 0.02; done; kill -9 $p; wait $p");
   EXPECT_EQ(get("m.json"), "old");
   EXPECT_EQ(get("w.vcd"), "old");
   EXPECT_NE(get("listing").find("-rw------- "), std::string::npos) << "others cannot read what is not whole\n"
