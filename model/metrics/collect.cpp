@@ -118,6 +118,8 @@ void fill_occupancy_over_time(kernel_metrics& k, const gpu& g, std::uint32_t lau
   const double step = static_cast<double>(active.step_cycles());
   k.over_time.from_cycle = active.first_step() * active.step_cycles();
   k.over_time.step_cycles = active.step_cycles();
+  k.over_time.achieved_occupancy.reserve(active.sums().size());
+  k.over_time.active_sms.reserve(active.sums().size());
   for (std::size_t n = 0; n < active.sums().size(); ++n) {
     const double cycles = static_cast<double>(active.sums()[n]);
     k.over_time.achieved_occupancy.push_back(

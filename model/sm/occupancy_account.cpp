@@ -98,6 +98,12 @@ void occupancy_account::block_left(std::uint32_t launch, cycle_t cycle) {
   if (--l.blocks == 0) resident_.erase(std::find(resident_.begin(), resident_.end(), &l));
 }
 
+void occupancy_account::shrink(std::uint32_t launch) {
+  if (launches_.find(launch) == nullptr) return;
+  launches_[launch].live_over_time.shrink();
+  launches_[launch].active_over_time.shrink();
+}
+
 void occupancy_account::warp_entered(std::uint32_t launch, cycle_t cycle) {
   advance(cycle);
   ++warps_;

@@ -30,6 +30,8 @@ class time_series {
   [[nodiscard]] cycle_t first_step() const { return first_; }
   [[nodiscard]] const std::vector<std::uint64_t>& sums() const { return sums_; }
   void exchange(state_image& image) { image(step_, first_, sums_); }
+  /// Frees the memory that its steps do not need, when no more will be added.
+  void shrink() { sums_.shrink_to_fit(); }
 
  private:
   void double_step();
@@ -74,6 +76,8 @@ class occupancy_account {
   /// Counts up to `cycle`.
   void settle(cycle_t cycle) { advance(cycle); }
   void check_invariants() const;
+  /// Of a launch that has ended.
+  void shrink(std::uint32_t launch);
   /// The account of a launch, up to the last change or settle().
   [[nodiscard]] const launch_occupancy& of(std::uint32_t launch) const { return launches_.at(launch); }
   /// Resident warps of all launches.

@@ -379,6 +379,7 @@ void drop_profile(sm& s, std::uint32_t launch) {
   check_traffic(s, launch, profile, true);
   for (auto& p : s.partitions) p.account.forget(profile);
   profile.drop();
+  s.resource_manager.occupancy.shrink(launch);
 }
 
 void sm::settle_accounts(cycle_t cycle) {

@@ -182,8 +182,8 @@ class sm : public sc_core::sc_module,
 
 /// Nothing that counts for an instruction of the launch, which has ended, is on the way.
 [[nodiscard]] bool settled(const sm& s, std::uint32_t launch);
-/// Frees the counts by instruction of a launch that is settled, which have been summed up. Throws as
-/// sm::check_invariants(), which does not see them any more.
+/// Frees the counts by instruction of a launch that is settled, which have been summed up, and what else it needs no
+/// more. Throws as sm::check_invariants(), which does not see them any more.
 void drop_profile(sm& s, std::uint32_t launch);
 /// Its state can be described now: no fault is known.
 bool has_image(const sm& s);
